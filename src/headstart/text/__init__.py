@@ -1,0 +1,1 @@
+"""Text: tokenizers, chat templates, streaming detokenisation, tool-call formats. Knows no cache and no HTTP."""

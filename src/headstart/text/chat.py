@@ -1,0 +1,44 @@
+"""The canonical conversation every dialect parses into and every template renders from."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Role = Literal["system", "developer", "user", "assistant", "tool"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call made by the assistant. `arguments` is the JSON text as it was sent, never re-encoded."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message. `tool_calls` belongs to assistants, `tool_call_id` to tool results."""
+
+    role: Role
+    content: str | None = None
+    name: str | None = None
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A function the model may call. `parameters` is a JSON schema in the client's own key order."""
+
+    name: str
+    description: str | None = None
+    parameters: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """What is rendered into a prompt: the messages and the tools, in the client's order."""
+
+    messages: tuple[Message, ...]
+    tools: tuple[Tool, ...] = ()
