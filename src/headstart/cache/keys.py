@@ -41,7 +41,7 @@ class Namespace:
     layout: str
     """Shape and order of one block's KV, and whatever numerics the engine promises for it."""
     rope: str
-    """Position encoding, scaling and context included."""
+    """Position encoding, scaling included."""
     block_size: int
 
     def root(self, generation: int) -> BlockKey:

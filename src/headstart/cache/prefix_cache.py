@@ -140,26 +140,30 @@ class PrefixCache:
         )
         return Match(cached, worth_waiting and chain.keys[found] in self._announced)
 
-    def acquire(self, chain: KeyChain, tokens: Sequence[int], *, room: int = 0) -> Lease | None:
+    def acquire(
+        self, chain: KeyChain, tokens: Sequence[int], *, room: int = 0, spare: int = 0
+    ) -> Lease | None:
         """Pin the cached prefix of `tokens` and allocate the blocks for the rest of them.
 
-        `room`: blocks the sequence may still grow by, a hint for placement. None when the pool
-        can't give that many blocks now; then nothing is held.
+        `room`: blocks the sequence may still grow by, a hint for placement. `spare`: blocks that
+        must stay available to others. None when the pool can't give that now; then nothing is held.
         """
         match = self.match(chain, tokens)
         hits = [self._index[key] for key in chain.keys[: match.cached_tokens // self.block_size]]
         for block in hits:
             self._pin(block)
-        fresh = self._allocate(
-            self.blocks_for(len(tokens)) - len(hits), after=hits[-1] if hits else None, room=room
-        )
+        need = self.blocks_for(len(tokens)) - len(hits)
+        fresh = None
+        if need + spare <= self.available:
+            fresh = self._allocate(need, after=hits[-1] if hits else None, room=room)
         if fresh is None:
             self._unpin(hits)
             return None
         lease = Lease(chain, hits + fresh, match.cached_tokens, len(hits), [])
         self._leases.add(lease)
         if self.enabled:
-            for key in chain.keys[len(hits) :]:
+            last = len(tokens) // self.reuse_unit * self.reuse_unit // self.block_size
+            for key in chain.keys[len(hits) : last]:
                 if key not in self._index and key not in self._announced:
                     self._announced[key] = lease
                     lease.announced.append(key)
@@ -176,8 +180,10 @@ class PrefixCache:
         lease.blocks.extend(fresh)
         return True
 
-    def publish(self, lease: Lease, tokens: Sequence[int]) -> None:
-        """Make findable every full block of `tokens`, whose KV must be written by now.
+    def publish(self, lease: Lease, tokens: Sequence[int], computed: int | None = None) -> None:
+        """Make findable every full block of the first `computed` tokens (default: all of them).
+
+        Their KV must be written by now.
 
         `lease.blocks` may change: the lease moves to a block that the index has already.
         After a reset the lease keeps its blocks to itself.
@@ -185,7 +191,8 @@ class PrefixCache:
         if not (self.enabled and lease.live and lease.chain.generation == self.generation):
             return
         lease.chain.extend(tokens)
-        for at in range(lease.shared, len(tokens) // self.block_size):
+        ready = len(tokens) if computed is None else computed
+        for at in range(lease.shared, ready // self.block_size):
             self._publish_block(lease, at)
 
     def release(self, lease: Lease) -> None:

@@ -1,4 +1,4 @@
-"""What the engine takes and gives. Plain data, no torch: this is all the server knows of the engine."""
+"""What the engine takes and gives: plain data, and all that the server knows of the engine."""
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class GenerateRequest:
 
 @dataclass(frozen=True, slots=True)
 class TokenLogprob:
-    """A token's id, exact bytes and natural log probability under the model's raw distribution."""
+    """A token's id, exact bytes, and natural log probability before any sampling option."""
 
     token_id: int
     data: bytes
@@ -35,19 +35,19 @@ class TokenLogprob:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A piece of choice `index`: whole characters, never a part of one; the last one has the reason."""
+    """A piece of choice `index` in whole characters; the last one has the reason."""
 
     index: int
     text: str
     logprobs: tuple[TokenLogprob, ...] = ()
     finish_reason: FinishReason | None = None
     tokens: int = 0
-    """Tokens generated since the previous chunk of this choice, the end-of-sequence token included."""
+    """Tokens this piece stands for, the end-of-sequence token included."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reuse:
-    """The prompt's account, fixed at first admission: law 2 holds by construction, fresh + cached = prompt."""
+    """The prompt's account: fresh + cached = prompt, fixed when the first token is there."""
 
     prompt_tokens: int
     cached_tokens: int
@@ -66,7 +66,9 @@ class Generation(Protocol):
         """Tokens generated so far over all choices."""
         ...
 
-    def __aiter__(self) -> AsyncIterator[Chunk]: ...
+    def __aiter__(self) -> AsyncIterator[Chunk]:
+        """Chunks of all choices as they come; raises EngineStopped if the engine fails."""
+        ...
 
     async def aclose(self) -> None:
         """Cancel whatever still runs; idempotent. Frees everything the request holds."""
@@ -95,7 +97,7 @@ class QueueFull(EngineError):
 
 
 class InvalidRequest(EngineError):
-    """Something only the engine can judge: a token id out of range, an unknown adapter, a bad grammar."""
+    """What only the engine can judge: a token id out of range, an unknown adapter, a grammar."""
 
     def __init__(self, message: str, *, field: str | None = None) -> None:
         super().__init__(message)
@@ -116,7 +118,7 @@ class Lookup:
 
 @dataclass(frozen=True, slots=True)
 class CacheStats:
-    """The pool and the cache since start. Rates are by tokens; preempted re-computation counts in neither."""
+    """The pool and the cache since start. A prompt counts once, however often it was preempted."""
 
     block_size: int
     capacity_tokens: int
@@ -150,7 +152,7 @@ class EngineStats:
 
 
 class Engine(Protocol):
-    """The engine as the server sees it. Every method may be called from the event loop and returns at once."""
+    """The engine as the server sees it: call it from the event loop, it returns at once."""
 
     @property
     def ready(self) -> bool:
@@ -158,10 +160,14 @@ class Engine(Protocol):
         ...
 
     @property
-    def context_length(self) -> int: ...
+    def context_length(self) -> int:
+        """Most tokens of prompt and output together."""
+        ...
 
     @property
-    def adapters(self) -> Sequence[str]: ...
+    def adapters(self) -> Sequence[str]:
+        """Names of the loaded LoRA adapters."""
+        ...
 
     def submit(self, request: GenerateRequest) -> Generation:
         """Queue a request. Raises EngineError before anything is queued."""
@@ -169,13 +175,17 @@ class Engine(Protocol):
 
     def lookup(
         self, prompt: Sequence[int], *, tenant: str, salt: str | None, adapter: str | None
-    ) -> Lookup: ...
+    ) -> Lookup:
+        """What `prompt` would reuse now. Changes nothing. Raises InvalidRequest."""
+        ...
 
     def reset_cache(self) -> None:
         """Forget all KV, at once and also while requests run: they finish, their KV is not kept."""
         ...
 
-    def stats(self) -> EngineStats: ...
+    def stats(self) -> EngineStats:
+        """Counters and gauges, taken at one moment."""
+        ...
 
     async def aclose(self, drain_seconds: float) -> None:
         """Refuse new work, let running requests end within the time, then abort the rest."""

@@ -1,0 +1,1 @@
+"""The model: weights, decoder, paged attention, sampling. Knows no requests and no HTTP."""

@@ -11,7 +11,7 @@ class RopeConfig:
     """Rotary embedding: base frequency and at most one scaling, in Hugging Face's terms."""
 
     theta: float
-    kind: Literal["default", "linear", "llama3", "yarn"] = "default"
+    kind: Literal["default", "linear", "llama3", "yarn", "divisors"] = "default"
     factor: float = 1.0
     low_freq_factor: float = 1.0
     """llama3 only."""
@@ -24,11 +24,13 @@ class RopeConfig:
     beta_slow: float = 1.0
     """yarn only."""
     attention_factor: float | None = None
-    """yarn only: multiplies cos and sin; None derives it from the factor (and mscale, mscale_all_dim)."""
+    """yarn only: multiplies cos and sin; None derives it from the factor and the mscales."""
     mscale: float | None = None
     mscale_all_dim: float | None = None
     truncate: bool = True
     """yarn only: round the correction range to whole dimensions."""
+    divisors: tuple[float, ...] = ()
+    """divisors only: what each pair's frequency is divided by (GGUF stores llama3 scaling so)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from torch import Tensor
 
 @dataclass(frozen=True, slots=True)
 class LayerWeights:
-    """One decoder layer. H hidden, Q query heads, K key/value heads, D head dim, F feed-forward width.
+    """One decoder layer: H hidden, Q query heads, K key/value heads, D head dim, F feed-forward.
 
     Linear weights are `[out, in]` as `torch.nn.functional.linear` takes them.
     """

@@ -9,7 +9,7 @@ Role = Literal["system", "developer", "user", "assistant", "tool"]
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """One call made by the assistant. `arguments` is the JSON text as it was sent, never re-encoded."""
+    """One call by the assistant. `arguments` is JSON text as it was sent, never re-encoded."""
 
     id: str
     name: str
@@ -29,7 +29,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A function the model may call. `parameters` is a JSON schema in the client's own key order."""
+    """A function the model may call; `parameters` is a JSON schema, key order kept."""
 
     name: str
     description: str | None = None

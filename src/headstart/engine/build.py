@@ -1,0 +1,78 @@
+"""From settings to a running engine."""
+
+import os
+from pathlib import Path
+
+import torch
+
+from headstart.cache import PrefixCache
+from headstart.engine.core import Identity, LocalEngine
+from headstart.engine.scheduler import Scheduler
+from headstart.model.decoder import Decoder
+from headstart.model.kv import KVPool, kv_bytes_per_token
+from headstart.model.load import LoadedModel
+from headstart.model.lora import load_adapter
+from headstart.model.runner import Runner
+from headstart.settings import Settings
+
+DETERMINISTIC_CHUNK = 256
+"""Tokens between the fixed chunk borders of deterministic mode; rounded up to whole blocks."""
+
+
+class TooLittleMemory(ValueError):
+    """The KV memory doesn't hold a single block."""
+
+
+def build_engine(loaded: LoadedModel, settings: Settings) -> LocalEngine:
+    """Allocate the pool, load the adapters and start the engine's thread.
+
+    Raises TooLittleMemory, or what `load_adapter` raises for an adapter it can't use.
+    """
+    config, weights = loaded.config, loaded.weights
+    dtype, device = weights.embed.dtype, weights.embed.device
+    if settings.threads:
+        torch.set_num_threads(settings.threads)
+    context = min(settings.context_length or config.context_length, config.context_length)
+    block_bytes = kv_bytes_per_token(config, dtype) * settings.block_size
+    blocks = kv_memory(settings) // block_bytes
+    if not blocks:
+        raise TooLittleMemory(
+            f"One block of {settings.block_size} tokens takes {block_bytes} bytes, more than the "
+            "KV memory given. Raise --kv-memory or lower --block-size."
+        )
+    chunk = None
+    if settings.deterministic:
+        chunk = -(-DETERMINISTIC_CHUNK // settings.block_size) * settings.block_size
+    pool = KVPool(config, blocks=blocks, block_size=settings.block_size, dtype=dtype, device=device)
+    adapters = [
+        load_adapter(name, Path(path), config, dtype, device) for name, path in settings.loras
+    ]
+    cache = PrefixCache(
+        blocks, settings.block_size, reuse_unit=chunk, enabled=settings.prefix_cache
+    )
+    return LocalEngine(
+        Runner(Decoder(config, weights, positions=context), pool, deterministic=chunk is not None),
+        Scheduler(
+            cache,
+            max_batch_tokens=settings.max_batch_tokens,
+            max_running=settings.max_running,
+            chunk=chunk,
+        ),
+        loaded.codec,
+        Identity(
+            weights=loaded.digest,
+            dtype=str(dtype),
+            layout=f"{config.layers} layers of {config.kv_heads}x{config.head_dim}, chunk {chunk}",
+            rope=str(config.rope),
+        ),
+        context_length=context,
+        max_waiting=settings.max_waiting,
+        adapters=adapters,
+    )
+
+
+def kv_memory(settings: Settings) -> int:
+    """Bytes for the KV pool: as set, else a quarter of this machine's memory."""
+    if settings.kv_memory_bytes is not None:
+        return settings.kv_memory_bytes
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4

@@ -1,0 +1,366 @@
+"""The engine: one thread that plans a step, runs it, samples, and hands the tokens over.
+
+The event loop and the thread share the scheduler under one lock that is never held during a forward
+pass or across a wait. A request that is cancelled while its step runs is let go right after it.
+"""
+
+import asyncio
+import logging
+import secrets
+import threading
+import time
+from array import array
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from headstart.cache import Namespace, PrefixCache
+from headstart.engine.api import (
+    CacheStats,
+    Chunk,
+    EngineStats,
+    EngineStopped,
+    FinishReason,
+    GenerateRequest,
+    InvalidRequest,
+    Lookup,
+    PromptTooLong,
+    QueueFull,
+)
+from headstart.engine.generation import LocalGeneration
+from headstart.engine.output import Output
+from headstart.engine.scheduler import Scheduler, Work
+from headstart.engine.sequence import Group
+from headstart.engine.sequence import Sequence as TokenSequence
+from headstart.model.grammar import GrammarCompiler, GrammarError, GrammarMatcher
+from headstart.model.lora import Adapter
+from headstart.model.runner import Runner, Slice
+from headstart.model.sampling import Sampled, SequenceSampler
+from headstart.text.codec import Codec
+
+log = logging.getLogger("headstart.engine")
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What names this engine's KV besides tokens, tenant, salt and adapter."""
+
+    weights: bytes
+    dtype: str
+    layout: str
+    rope: str
+
+
+@dataclass(slots=True, eq=False)
+class _Choice:
+    """A sequence with everything the thread needs to go on with it."""
+
+    sequence: TokenSequence
+    sampler: SequenceSampler
+    output: Output
+    generation: LocalGeneration
+    adapter: Adapter | None
+
+
+class LocalEngine:
+    """The engine in this process; `headstart.engine.api.Engine` says what callers rely on."""
+
+    def __init__(
+        self,
+        runner: Runner,
+        scheduler: Scheduler,
+        codec: Codec,
+        identity: Identity,
+        *,
+        context_length: int,
+        max_waiting: int,
+        adapters: Sequence[Adapter] = (),
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._runner = runner
+        self._scheduler = scheduler
+        self._cache: PrefixCache = scheduler.cache
+        self._codec = codec
+        self._identity = identity
+        self._vocab_size = runner.decoder.config.vocab_size
+        self._context_length = min(context_length, self._cache.total * self._cache.block_size)
+        self._max_waiting = max_waiting
+        self._adapters = {adapter.name: adapter for adapter in adapters}
+        self._clock = clock
+        self._grammars: GrammarCompiler | None = None
+        self._lock = threading.Lock()
+        self._wake = threading.Condition(self._lock)
+        self._choices: dict[TokenSequence, _Choice] = {}
+        self._finished: Counter[FinishReason] = Counter()
+        self._generated = 0
+        self._arrivals = 0
+        self._accepting = True
+        self._stopping = False
+        self._thread = threading.Thread(target=self._run, name="headstart-engine", daemon=True)
+        self._thread.start()
+
+    @property
+    def ready(self) -> bool:
+        """True while requests can be served."""
+        return self._accepting and self._thread.is_alive()
+
+    @property
+    def context_length(self) -> int:
+        """Most tokens of prompt and output together: the model's, or what the KV pool holds."""
+        return self._context_length
+
+    @property
+    def adapters(self) -> Sequence[str]:
+        """Names of the loaded LoRA adapters."""
+        return list(self._adapters)
+
+    def submit(self, request: GenerateRequest) -> LocalGeneration:
+        """Queue a request. Raises EngineError, with nothing queued, if it can't be served."""
+        prompt = self._checked_prompt(request)
+        namespace, adapter = self._namespace(request.tenant, request.salt, request.adapter)
+        params = request.params
+        masks = [self._mask(request) for _ in range(request.n)]
+        seed = secrets.randbits(62) if params.seed is None else params.seed
+        group = Group(len(prompt))
+        generation = LocalGeneration(group, request.n, self._cancel)
+        with self._lock:
+            if not self.ready:
+                raise EngineStopped("The server is shutting down; send the request elsewhere.")
+            waiting = len(self._scheduler.waiting)
+            if waiting + request.n > self._max_waiting:
+                raise QueueFull(
+                    f"{waiting} requests wait already and at most {self._max_waiting} may; "
+                    "try again later.",
+                    retry_after=1 + waiting // max(1, len(self._scheduler.running)),
+                )
+            for index, mask in enumerate(masks):
+                sequence = TokenSequence(
+                    group,
+                    array("I", prompt),
+                    self._cache.chain(namespace),
+                    self._arrivals,
+                    params.max_tokens,
+                )
+                sampler = SequenceSampler(
+                    params,
+                    prompt,
+                    vocab_size=self._vocab_size,
+                    device=self._runner.device,
+                    seed=(seed + index) % 2**63,
+                    mask=mask,
+                )
+                output = Output(index, params, self._codec)
+                self._arrivals += 1
+                self._choices[sequence] = _Choice(sequence, sampler, output, generation, adapter)
+                self._scheduler.add(sequence)
+            self._wake.notify()
+        return generation
+
+    def lookup(
+        self, prompt: Sequence[int], *, tenant: str, salt: str | None, adapter: str | None
+    ) -> Lookup:
+        """What `prompt` would reuse now. Changes nothing."""
+        namespace, _ = self._namespace(tenant, salt, adapter)
+        with self._lock:
+            match = self._cache.match(self._cache.chain(namespace), prompt)
+        return Lookup(len(prompt), match.cached_tokens)
+
+    def reset_cache(self) -> None:
+        """Forget all KV at once; running requests finish, what they hold is not kept."""
+        with self._lock:
+            self._cache.reset()
+
+    def stats(self) -> EngineStats:
+        """Counters since start and gauges now."""
+        with self._lock:
+            cache, counters = self._cache, self._scheduler.counters
+            rates = self._scheduler.tally.rates(self._clock())
+            size = cache.block_size
+            return EngineStats(
+                cache=CacheStats(
+                    block_size=size,
+                    capacity_tokens=cache.total * size,
+                    used_tokens=cache.leased * size,
+                    cached_free_tokens=cache.cached * size,
+                    prompt_tokens=rates.prompt,
+                    hit_tokens=rates.hit,
+                    recent_prompt_tokens=rates.recent_prompt,
+                    recent_hit_tokens=rates.recent_hit,
+                    evicted_blocks=cache.evicted,
+                ),
+                running=len(self._scheduler.running),
+                waiting=len(self._scheduler.waiting),
+                requests_finished=dict(self._finished),
+                generated_tokens=self._generated,
+                prefill_tokens=counters.prefill_tokens,
+                preemptions=counters.preemptions,
+                recomputed_tokens=counters.recomputed_tokens,
+                kv_bytes=self._runner.pool.nbytes,
+            )
+
+    def audit(self) -> None:
+        """Check the cache's bookkeeping; raises CacheCorrupt."""
+        with self._lock:
+            self._cache.audit()
+
+    async def aclose(self, drain_seconds: float) -> None:
+        """Refuse new work, let running requests end within the time, abort the rest, stop."""
+        self._accepting = False
+        deadline = self._clock() + drain_seconds
+        while self._choices and self._thread.is_alive() and self._clock() < deadline:
+            await asyncio.sleep(0.02)
+        with self._lock:
+            self._stopping = True
+            self._wake.notify()
+        await asyncio.to_thread(self._thread.join)
+
+    def _checked_prompt(self, request: GenerateRequest) -> Sequence[int]:
+        prompt, most = request.prompt, request.params.max_tokens
+        if not prompt:
+            raise InvalidRequest("The prompt is empty; send at least one token.", field="prompt")
+        if min(prompt) < 0 or max(prompt) >= self._vocab_size:
+            raise InvalidRequest(
+                f"Token ids must lie in 0..{self._vocab_size - 1}.", field="prompt"
+            )
+        if len(prompt) + most > self._context_length:
+            raise PromptTooLong(
+                f"This server's context length is {self._context_length} tokens. "
+                f"{len(prompt) + most} were requested: {len(prompt)} in the prompt and {most} for "
+                "the completion. Shorten the prompt or lower max_tokens.",
+                prompt_tokens=len(prompt),
+                limit=self._context_length,
+            )
+        return prompt
+
+    def _namespace(
+        self, tenant: str, salt: str | None, adapter: str | None
+    ) -> tuple[Namespace, Adapter | None]:
+        if adapter is not None and adapter not in self._adapters:
+            raise InvalidRequest(f"No adapter is loaded under the name {adapter!r}.", field="model")
+        loaded = None if adapter is None else self._adapters[adapter]
+        namespace = Namespace(
+            weights=self._identity.weights,
+            adapter=None if loaded is None else loaded.digest,
+            tenant=tenant,
+            salt=salt,
+            dtype=self._identity.dtype,
+            layout=self._identity.layout,
+            rope=self._identity.rope,
+            block_size=self._cache.block_size,
+        )
+        return namespace, loaded
+
+    def _mask(self, request: GenerateRequest) -> GrammarMatcher | None:
+        grammar = request.params.grammar
+        if grammar is None:
+            return None
+        if self._grammars is None:
+            self._grammars = GrammarCompiler(
+                self._codec.tokenizer_json,
+                vocab_size=self._vocab_size,
+                eos_ids=self._codec.eos_ids,
+            )
+        try:
+            return self._grammars.matcher(grammar)
+        except GrammarError as error:
+            raise InvalidRequest(f"The grammar can't be used: {error}") from error
+
+    def _cancel(self, generation: LocalGeneration) -> None:
+        with self._lock:
+            for choice in [c for c in self._choices.values() if c.generation is generation]:
+                choice.sequence.cancelled = True
+                if not choice.sequence.in_step:
+                    self._drop(choice, "abort")
+            self._wake.notify()
+
+    def _drop(self, choice: _Choice, reason: FinishReason) -> None:
+        self._scheduler.finish(choice.sequence)
+        del self._choices[choice.sequence]
+        self._finished[reason] += 1
+
+    def _run(self) -> None:
+        while True:
+            with self._lock:
+                if self._stopping:
+                    self._abort_all("abort")
+                    return
+                work = self._scheduler.plan(self._clock())
+                if not work:
+                    self._wake.wait(0.05 if self._scheduler.waiting else None)
+                    continue
+            try:
+                chunks = self._step(work)
+            except Exception:
+                log.exception("a step failed; its requests end with an error")
+                with self._lock:
+                    for item in work:
+                        item.sequence.in_step = False
+                        self._fail(self._choices[item.sequence], "error")
+                continue
+            for generation, delivered in chunks.items():
+                generation.deliver(delivered)
+
+    def _step(self, work: Sequence[Work]) -> dict[LocalGeneration, list[Chunk]]:
+        choices = [self._choices[item.sequence] for item in work]
+        logits = self._runner.run(
+            [_slice(item, choice) for item, choice in zip(work, choices, strict=True)]
+        )
+        rows = iter(logits)
+        sampled = [
+            _sample(choice, next(rows)) if item.samples else None
+            for item, choice in zip(work, choices, strict=True)
+        ]
+        chunks: dict[LocalGeneration, list[Chunk]] = {}
+        with self._lock:
+            now = self._clock()
+            for item, choice, token in zip(work, choices, sampled, strict=True):
+                self._scheduler.complete(item, now)
+                if choice.sequence.cancelled:
+                    self._drop(choice, "abort")
+                elif token is not None:
+                    chunks.setdefault(choice.generation, []).append(self._advance(choice, token))
+        return chunks
+
+    def _advance(self, choice: _Choice, token: Sampled | Exception) -> Chunk:
+        if isinstance(token, Exception):
+            log.error("sampling failed; its request ends with an error", exc_info=token)
+            self._drop(choice, "error")
+            return choice.output.fail("error")
+        choice.sequence.tokens.append(token.token)
+        self._generated += 1
+        chunk = choice.output.feed(token, grammar_finished=choice.sampler.finished)
+        if chunk.finish_reason is not None:
+            self._drop(choice, chunk.finish_reason)
+        return chunk
+
+    def _fail(self, choice: _Choice, reason: FinishReason) -> None:
+        self._drop(choice, reason)
+        choice.generation.deliver([choice.output.fail(reason)])
+
+    def _abort_all(self, reason: FinishReason) -> None:
+        for choice in list(self._choices.values()):
+            choice.sequence.in_step = False
+            self._fail(choice, reason)
+
+
+def _slice(work: Work, choice: _Choice) -> Slice:
+    sequence = work.sequence
+    assert sequence.lease is not None
+    begin = sequence.computed
+    return Slice(
+        tokens=sequence.tokens[begin : begin + work.count],
+        start=begin,
+        blocks=sequence.lease.blocks,
+        wants_logits=work.samples,
+        adapter=choice.adapter,
+    )
+
+
+def _sample(choice: _Choice, logits: Tensor) -> Sampled | Exception:
+    """A failure of one request's sampling (its grammar, say) must not end the others."""
+    try:
+        return choice.sampler.sample(logits)
+    except Exception as error:
+        return error

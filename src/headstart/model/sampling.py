@@ -1,0 +1,144 @@
+"""From logits to tokens, one row a sequence.
+
+Order: raw log probabilities (what `logprobs` reports) → grammar mask → logit bias → repetition,
+presence and frequency penalties → temperature → top-k → min-p → top-p → draw. Greedy is temperature
+0. Draws come from a generator of the sequence's own, so a seed gives the same text in any batch.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from headstart.model.params import SamplingParams
+
+NUCLEUS_GUESS = 1024
+"""Top-p first sorts this many candidates only; they nearly always hold the mass asked for."""
+
+
+class TokenMask(Protocol):
+    """Which tokens may come next, from a grammar."""
+
+    @property
+    def finished(self) -> bool:
+        """Nothing but the end of the output may follow."""
+        ...
+
+    def allowed(self) -> Tensor:
+        """[V] bool."""
+        ...
+
+    def accept(self, token: int) -> None:
+        """Move on by a drawn token."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """A drawn token; with log probabilities if asked for: `(token, logprob)`, likeliest first."""
+
+    token: int
+    logprob: float | None = None
+    top: tuple[tuple[int, float], ...] = ()
+
+
+class SequenceSampler:
+    """One sequence's sampling state."""
+
+    def __init__(
+        self,
+        params: SamplingParams,
+        prompt: Sequence[int],
+        *,
+        vocab_size: int,
+        device: torch.device,
+        seed: int,
+        mask: TokenMask | None = None,
+    ) -> None:
+        self._params = params
+        self._mask = mask
+        self._generator = torch.Generator(device).manual_seed(seed)
+        self._bias: Tensor | None = None
+        if params.logit_bias:
+            self._bias = torch.zeros(vocab_size, device=device)
+            ids = torch.tensor(list(params.logit_bias), device=device)
+            self._bias[ids] = torch.tensor(list(params.logit_bias.values()), device=device)
+        self._seen: Tensor | None = None
+        if params.repetition_penalty != 1.0:
+            self._seen = torch.zeros(vocab_size, dtype=torch.bool, device=device)
+            self._seen[torch.tensor(prompt, device=device)] = True
+        self._counts: Tensor | None = None
+        if params.presence_penalty or params.frequency_penalty:
+            self._counts = torch.zeros(vocab_size, device=device)
+
+    @property
+    def finished(self) -> bool:
+        """The grammar allows nothing more."""
+        return self._mask is not None and self._mask.finished
+
+    def sample(self, logits: Tensor) -> Sampled:
+        """Draw the next token from `logits` `[V]` fp32 and remember it."""
+        token = self._draw(self._adjusted(logits))
+        if self._mask is not None:
+            self._mask.accept(token)
+        if self._seen is not None:
+            self._seen[token] = True
+        if self._counts is not None:
+            self._counts[token] += 1
+        if self._params.logprobs is None:
+            return Sampled(token)
+        logprobs = logits.log_softmax(-1)
+        best = logprobs.topk(self._params.logprobs)
+        return Sampled(
+            token,
+            float(logprobs[token]),
+            tuple(zip(best.indices.tolist(), best.values.tolist(), strict=True)),
+        )
+
+    def _adjusted(self, logits: Tensor) -> Tensor:
+        params = self._params
+        if self._mask is not None:
+            logits = logits.masked_fill(~self._mask.allowed().to(logits.device), float("-inf"))
+        if self._bias is not None:
+            logits = logits + self._bias
+        if self._seen is not None:
+            penalty = params.repetition_penalty
+            lowered = torch.where(logits > 0, logits / penalty, logits * penalty)
+            logits = torch.where(self._seen, lowered, logits)
+        if self._counts is not None:
+            logits = logits - params.frequency_penalty * self._counts
+            logits = logits - params.presence_penalty * (self._counts > 0)
+        return logits
+
+    def _draw(self, logits: Tensor) -> int:
+        params = self._params
+        if params.temperature == 0 or params.top_k == 1:
+            return int(logits.argmax())
+        logits = logits / params.temperature
+        ids: Tensor | None = None
+        if 0 < params.top_k < len(logits):
+            logits, ids = logits.topk(params.top_k)
+        probabilities = logits.softmax(-1)
+        if params.min_p:
+            probabilities = probabilities.masked_fill(
+                probabilities < params.min_p * probabilities.max(), 0.0
+            )
+        if params.top_p < 1:
+            probabilities, order = _nucleus(probabilities, params.top_p)
+            ids = order if ids is None else ids[order]
+        # The exponential race: argmax of p / Exp(1) is a draw from p.
+        race = torch.empty_like(probabilities).exponential_(generator=self._generator)
+        drawn = int((probabilities / race).argmax())
+        return drawn if ids is None else int(ids[drawn])
+
+
+def _nucleus(probabilities: Tensor, top_p: float) -> tuple[Tensor, Tensor]:
+    """The smallest set of likeliest tokens whose mass reaches `top_p`: probabilities and ids."""
+    goal = top_p * float(probabilities.sum())
+    values, ids = probabilities.topk(min(NUCLEUS_GUESS, len(probabilities)))
+    if float(values.sum()) < goal:
+        values, ids = probabilities.sort(descending=True)
+    before = values.cumsum(-1) - values
+    return values.masked_fill(before >= goal, 0.0), ids
