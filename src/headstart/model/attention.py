@@ -56,11 +56,10 @@ def partial_for(device: torch.device) -> Partial:
 class PagedAttention:
     """One step's attention, built once from its plan and used by every layer."""
 
-    def __init__(self, plan: AttentionPlan, pool: KVPool, *, rows: int, partial: Partial) -> None:
+    def __init__(self, plan: AttentionPlan, pool: KVPool, *, partial: Partial) -> None:
         device = pool.layer(0)[0].device
         self._causal = plan.causal
         self._pool = pool
-        self._rows = rows
         self._partial = partial
         self._segments = [
             (_rows_index(segment, device), _slots(segment, device)) for segment in plan.segments

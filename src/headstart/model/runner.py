@@ -78,7 +78,7 @@ class Runner:
                 [torch.arange(r.start, r.start + r.count, device=self._device) for r in rows]
             ),
             slots=torch.cat([self._slots(r) for r in rows]),
-            attention=PagedAttention(plan, self.pool, rows=first, partial=self._partial),
+            attention=PagedAttention(plan, self.pool, partial=self._partial),
             wanted=self._tensor(
                 [row for part, row in zip(slices, last_row, strict=True) if part.wants_logits]
             ),
