@@ -33,7 +33,9 @@ class ContiguousAttention(PagedAttention):
 
     def __init__(self, pool: KVPool, layers: int, context: int) -> None:
         super().__init__(AttentionPlan((), ()), pool, partial=partial_for(torch.device("cpu")))
-        self._kv = [tuple(t[:, :context].contiguous() for t in pool.layer(n)) for n in range(layers)]
+        self._kv = [
+            tuple(t[:, :context].contiguous() for t in pool.layer(n)) for n in range(layers)
+        ]
 
     def __call__(self, layer: int, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
         seen_keys, seen_values = self._kv[layer]

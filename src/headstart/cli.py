@@ -1,8 +1,155 @@
 """One command. Heavy imports happen only where used."""
 
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
 import typer
 
-app = typer.Typer(no_args_is_help=True)
+from headstart.settings import DEFAULT_MODEL, Settings
+
+app = typer.Typer(
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Serve language models behind a prefix cache that tells the truth.",
+)
+
+PASS_THROUGH = {"allow_extra_args": True, "ignore_unknown_options": True}
+"""The command parses its own options, once it is imported."""
+
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?", re.IGNORECASE)
+
+
+def parse_size(text: str) -> int:
+    """`1GiB`, `512M`, `1.5g` or plain bytes; every unit is a power of 1024."""
+    found = _SIZE.fullmatch(text.strip())
+    if found is None or not float(found[1]):
+        raise typer.BadParameter(f"'{text}' is no size: write 512MiB, 1GiB or a number of bytes.")
+    return int(float(found[1]) * 1024 ** " KMGT".index(found[2].upper() or " "))
+
+
+def parse_lora(text: str) -> tuple[str, str]:
+    """`NAME=DIR`."""
+    name, equals, directory = text.partition("=")
+    if not (name and equals and directory):
+        raise typer.BadParameter(f"'{text}' is not NAME=DIR, such as sql=./adapters/sql.")
+    return name, directory
+
+
+@app.command()
+def serve(
+    model: Annotated[
+        str, typer.Option(help="The default's name, a model directory, a GGUF file or a hub id.")
+    ] = DEFAULT_MODEL,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free one.")] = 8000,
+    served_model_name: Annotated[
+        str | None, typer.Option(help="Name clients ask for; default: the last part of --model.")
+    ] = None,
+    dtype: Annotated[Literal["bfloat16", "float32"], typer.Option()] = "bfloat16",
+    device: Annotated[Literal["cpu", "cuda", "auto"], typer.Option()] = "auto",
+    load_format: Annotated[
+        Literal["auto", "dummy"], typer.Option(help="dummy: a config's shape, random weights.")
+    ] = "auto",
+    lora: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=DIR", help="A LoRA adapter in PEFT's format; repeatable."),
+    ] = None,
+    context_length: Annotated[
+        int | None, typer.Option(min=1, help="Tokens; default: the model's own.")
+    ] = None,
+    block_size: Annotated[int, typer.Option(min=1, help="Tokens in one KV block.")] = 16,
+    kv_memory: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="Such as 1GiB; default: a quarter of RAM.")
+    ] = None,
+    max_batch_tokens: Annotated[
+        int, typer.Option(min=1, help="Tokens computed in one step, prefill and decode.")
+    ] = 512,
+    max_running: Annotated[int, typer.Option(min=1, help="Requests computed at a time.")] = 64,
+    max_waiting: Annotated[
+        int, typer.Option(min=0, help="Requests in the queue before new ones get 429.")
+    ] = 256,
+    max_body_bytes: Annotated[
+        str, typer.Option(metavar="SIZE", help="Larger request bodies get 413.")
+    ] = "32MiB",
+    deterministic: Annotated[
+        bool, typer.Option("--deterministic", help="Cold and warm runs agree bit for bit.")
+    ] = False,
+    no_prefix_cache: Annotated[
+        bool, typer.Option("--no-prefix-cache", help="Compute every prompt whole.")
+    ] = False,
+    api_key: Annotated[
+        str | None,
+        typer.Option(envvar="HEADSTART_API_KEY", help="The operator's key: opens everything."),
+    ] = None,
+    api_keys: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Lines 'key tenant', one key each.")
+    ] = None,
+    drain_seconds: Annotated[
+        float, typer.Option(min=0, help="How long running requests may take to end at shutdown.")
+    ] = 30.0,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="CPU threads of the model; default: torch's choice.")
+    ] = None,
+) -> None:
+    """Serve a model behind an OpenAI-compatible API."""
+    from headstart.server.run import run
+
+    settings = Settings(
+        model=model,
+        served_model_name=served_model_name,
+        dtype=dtype,
+        device=device,
+        load_format=load_format,
+        loras=tuple(parse_lora(text) for text in lora or ()),
+        block_size=block_size,
+        kv_memory_bytes=None if kv_memory is None else parse_size(kv_memory),
+        max_batch_tokens=max_batch_tokens,
+        max_running=max_running,
+        max_waiting=max_waiting,
+        max_body_bytes=parse_size(max_body_bytes),
+        context_length=context_length,
+        deterministic=deterministic,
+        prefix_cache=not no_prefix_cache,
+        api_key=api_key,
+        api_keys_file=None if api_keys is None else str(api_keys),
+        drain_seconds=drain_seconds,
+        threads=threads,
+        host=host,
+        port=port,
+    )
+    raise typer.Exit(run(settings))
+
+
+@app.command()
+def models() -> None:
+    """List what can be served."""
+    from headstart.server.catalog import print_catalog
+
+    print_catalog()
+
+
+@app.command(context_settings=PASS_THROUGH, add_help_option=False)
+def chat(context: typer.Context) -> None:
+    """Talk to a server and see what each turn reused."""
+    from headstart.insight.chat import chat as command
+
+    _run("chat", command, context.args)
+
+
+@app.command(context_settings=PASS_THROUGH, add_help_option=False)
+def bench(context: typer.Context) -> None:
+    """Measure an OpenAI-compatible endpoint: time to first token cold and warm, decode speed."""
+    from headstart.insight.bench.command import bench as command
+
+    _run("bench", command, context.args)
+
+
+def _run(name: str, command: Callable[..., None], args: Sequence[str]) -> None:
+    sub = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    sub.command()(command)
+    sub(args=list(args), prog_name=f"headstart {name}")
 
 
 def main() -> None:

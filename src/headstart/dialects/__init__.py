@@ -1,0 +1,1 @@
+"""Wire formats: vendors' bodies and streams, parsed and rendered without HTTP."""

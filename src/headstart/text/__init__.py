@@ -1,1 +1,4 @@
-"""Text: tokenizers, chat templates, streaming detokenisation, tool-call formats. Knows no cache and no HTTP."""
+"""Text: tokenizers, chat templates, streaming detokenisation, tool-call formats.
+
+Knows no cache and no HTTP. Others use `codec`, `chat`, `tools`, `stops` and `errors`.
+"""

@@ -1,0 +1,1 @@
+"""OpenAI's wire format: chat completions, text completions, models, errors."""

@@ -1,0 +1,90 @@
+"""Text completions, whole and as a stream."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from headstart.dialects.openai.logprobs import LegacyLogprobs, TokenLogprob
+from headstart.dialects.openai.sse import frame
+from headstart.dialects.openai.usage import Usage
+
+
+@dataclass(slots=True)
+class CompletionChoice:
+    """Gathers one choice of a text completion."""
+
+    index: int
+    with_logprobs: bool
+    _text: list[str] = field(default_factory=list)
+    _logprobs: list[TokenLogprob] = field(default_factory=list)
+    _reason: str = "stop"
+
+    def add(self, text: str, logprobs: Sequence[TokenLogprob], reason: str | None) -> None:
+        """Take the next piece of the choice."""
+        self._text.append(text)
+        self._logprobs.extend(logprobs)
+        if reason is not None:
+            self._reason = reason
+
+    def render(self) -> dict[str, Any]:
+        """One element of `choices`."""
+        return {
+            "index": self.index,
+            "text": "".join(self._text),
+            "logprobs": LegacyLogprobs().render(self._logprobs) if self.with_logprobs else None,
+            "finish_reason": self._reason,
+        }
+
+
+def completion_response(
+    response_id: str, created: int, model: str, choices: Sequence[CompletionChoice], usage: Usage
+) -> dict[str, Any]:
+    """The body of `POST /v1/completions`. `created` is in seconds since the epoch."""
+    return {
+        "id": response_id,
+        "object": "text_completion",
+        "created": created,
+        "model": model,
+        "choices": [choice.render() for choice in choices],
+        "usage": usage.render(),
+    }
+
+
+@dataclass(slots=True)
+class CompletionStream:
+    """Renders the frames of one streamed text completion."""
+
+    response_id: str
+    created: int
+    model: str
+    include_usage: bool
+    with_logprobs: bool
+    _logprobs: dict[int, LegacyLogprobs] = field(default_factory=dict)
+
+    def frames(
+        self, index: int, text: str, logprobs: Sequence[TokenLogprob], reason: str | None
+    ) -> Iterator[bytes]:
+        """The next piece of choice `index`; nothing where there is nothing to say."""
+        if not (text or logprobs or reason):
+            return
+        rendered = None
+        if self.with_logprobs:
+            rendered = self._logprobs.setdefault(index, LegacyLogprobs()).render(logprobs)
+        choice = {"index": index, "text": text, "logprobs": rendered, "finish_reason": reason}
+        chunk = {**self._head(), "choices": [choice]}
+        if self.include_usage:
+            chunk["usage"] = None
+        yield frame(chunk)
+
+    def usage(self, usage: Usage) -> Iterator[bytes]:
+        """The last chunk, which has no choices; nothing unless the client asked for it."""
+        if self.include_usage:
+            yield frame({**self._head(), "choices": [], "usage": usage.render()})
+
+    def _head(self) -> dict[str, Any]:
+        return {
+            "id": self.response_id,
+            "object": "text_completion",
+            "created": self.created,
+            "model": self.model,
+        }

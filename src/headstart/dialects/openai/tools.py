@@ -1,0 +1,126 @@
+"""The tools a request offers, and how free the model is to call them."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from headstart.dialects.openai.errors import invalid
+from headstart.text.chat import Tool
+
+_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+
+
+class Function(Struct):
+    """`tools[].function`."""
+
+    name: str
+    description: str | None = None
+    parameters: dict[str, Any] | None = None
+
+
+class FunctionTool(Struct, tag_field="type", tag="function"):
+    """A function the client runs."""
+
+    function: Function
+
+
+class CustomTool(Struct, tag_field="type", tag="custom"):
+    """A tool with free-form input: known, so that it can be refused by name."""
+
+
+AnyTool = FunctionTool | CustomTool
+
+
+class FunctionName(Struct):
+    """`{"name":…}`."""
+
+    name: str
+
+
+class NamedTool(Struct, tag_field="type", tag="function"):
+    """`tool_choice` that names one function."""
+
+    function: FunctionName
+
+
+class AllowedNames(Struct):
+    """Some of the tools, and whether one of them has to be called."""
+
+    mode: Literal["auto", "required"]
+    tools: list[NamedTool]
+
+
+class AllowedTools(Struct, tag_field="type", tag="allowed_tools"):
+    """`tool_choice` that narrows the tools without changing the prompt."""
+
+    allowed_tools: AllowedNames
+
+
+Choice = Literal["none", "auto", "required"] | NamedTool | AllowedTools
+
+
+@dataclass(frozen=True, slots=True)
+class ToolChoice:
+    """`none`: text only. `auto`: the model decides. `required`: one of `names` has to be called."""
+
+    mode: Literal["none", "auto", "required"]
+    names: tuple[str, ...] = ()
+
+
+def to_tools(tools: Sequence[AnyTool]) -> tuple[Tool, ...]:
+    """The canonical tools. Raises ApiError 400 for kinds, names and repetitions that can't work."""
+    seen: dict[str, Tool] = {}
+    for i, tool in enumerate(tools):
+        if not isinstance(tool, FunctionTool):
+            field = f"tools[{i}].type"
+            raise invalid(f"'{field}': only tools of type 'function' are supported.", field)
+        field = f"tools[{i}].function.name"
+        function = tool.function
+        if not _NAME.fullmatch(function.name):
+            message = f"Invalid '{field}': '{function.name}' is not 1 to 64 of a-z A-Z 0-9 _ -."
+            raise invalid(message, field, "invalid_value")
+        if function.name in seen:
+            raise invalid(f"Invalid '{field}': '{function.name}' comes twice.", field)
+        seen[function.name] = Tool(function.name, function.description, function.parameters)
+    return tuple(seen.values())
+
+
+def to_choice(choice: Choice | None, tools: tuple[Tool, ...]) -> ToolChoice:
+    """Resolve `tool_choice` against the tools. Raises ApiError 400 where it names none of them."""
+    names = tuple(tool.name for tool in tools)
+    if choice is None:
+        return ToolChoice("auto" if tools else "none", names)
+    if choice != "none" and not tools:
+        message = "'tool_choice' is only allowed when 'tools' are specified."
+        raise invalid(message, "tool_choice")
+    match choice:
+        case NamedTool():
+            return ToolChoice("required", _known((choice,), names, "tool_choice"))
+        case AllowedTools():
+            return _allowed(choice.allowed_tools, names)
+        case _:
+            return ToolChoice(choice, names)
+
+
+def _allowed(allowed: AllowedNames, names: tuple[str, ...]) -> ToolChoice:
+    field = "tool_choice.allowed_tools"
+    chosen = _known(allowed.tools, names, f"{field}.tools")
+    if allowed.mode == "auto" and set(chosen) != set(names):
+        message = (
+            f"'{field}.mode' 'auto' can't leave tools out: use 'required', or send fewer tools."
+        )
+        raise invalid(message, f"{field}.mode", "unsupported_parameter")
+    return ToolChoice(allowed.mode, chosen)
+
+
+def _known(chosen: Sequence[NamedTool], names: tuple[str, ...], field: str) -> tuple[str, ...]:
+    for tool in chosen:
+        if tool.function.name not in names:
+            message = f"Tool choice '{tool.function.name}' not found in 'tools' parameter."
+            raise invalid(message, field, "invalid_value")
+    if not chosen:
+        raise invalid(f"'{field}' must name at least one tool.", field, "invalid_value")
+    return tuple(tool.function.name for tool in chosen)

@@ -1,0 +1,38 @@
+"""What the server is and how it fares: `/v1/models`, `/health`, `/metrics`."""
+
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from starlette.responses import Response
+
+from headstart.dialects.openai.models import model, model_list
+from headstart.server.call import Call
+from headstart.server.context import Context
+from headstart.server.responses import json_response
+
+
+async def models(ctx: Context, _: Call) -> Response:
+    """The base model, then its adapters."""
+    return json_response(model_list([_model(ctx, name) for name in ctx.models]))
+
+
+async def one_model(ctx: Context, call: Call) -> Response:
+    """One of them by its id, which may hold slashes. Raises ApiError 404."""
+    name = call.request.path_params["model"]
+    ctx.adapter(name)
+    return json_response(_model(ctx, name))
+
+
+def _model(ctx: Context, name: str) -> dict[str, object]:
+    return model(name, ctx.created, None if name == ctx.model else ctx.model)
+
+
+async def health(ctx: Context, _: Call) -> Response:
+    """200 only while requests can be served."""
+    ready = ctx.engine.ready
+    return json_response(
+        {"status": "ready" if ready else "unavailable"}, status=200 if ready else 503
+    )
+
+
+async def metrics(ctx: Context, _: Call) -> Response:
+    """Everything for Prometheus."""
+    return Response(generate_latest(ctx.metrics.registry), media_type=CONTENT_TYPE_LATEST)

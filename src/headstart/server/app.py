@@ -1,0 +1,84 @@
+"""The ASGI application: which path leads where, and who may walk it."""
+
+import time
+from collections.abc import Awaitable, Callable
+from uuid import uuid4
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from headstart.engine.api import Engine
+from headstart.server import about, cache, tokens
+from headstart.server.auth import ANYONE, Caller, load_keyring
+from headstart.server.call import Call
+from headstart.server.chat import chat
+from headstart.server.completions import completions
+from headstart.server.context import Context
+from headstart.server.errors import answer_error, on_http_exception
+from headstart.server.metrics import Metrics
+from headstart.server.observe import Observe
+from headstart.settings import Settings
+from headstart.text.codec import Codec
+
+Endpoint = Callable[[Context, Call], Awaitable[Response]]
+Gate = Callable[[str | None], Caller]
+"""From the `Authorization` header to the caller. Raises ApiError."""
+
+
+def create_app(engine: Engine, codec: Codec, settings: Settings) -> Starlette:
+    """Wire one server. Raises KeysFileError."""
+    keyring = load_keyring(settings)
+    ctx = Context(
+        engine=engine,
+        codec=codec,
+        settings=settings,
+        keyring=keyring,
+        metrics=Metrics(engine),
+        model=settings.served_model_name or settings.model,
+        vocab_size=codec.vocab_size,
+        created=int(time.time()),
+    )
+
+    def route(path: str, method: str, endpoint: Endpoint, gate: Gate) -> Route:
+        return Route(path, _bind(ctx, endpoint, gate), methods=[method])
+
+    tenant, operator = keyring.authenticate, keyring.operator
+    routes = [
+        route("/v1/chat/completions", "POST", chat, tenant),
+        route("/v1/completions", "POST", completions, tenant),
+        route("/v1/models", "GET", about.models, tenant),
+        route("/v1/models/{model:path}", "GET", about.one_model, tenant),
+        route("/tokenize", "POST", tokens.tokenize, tenant),
+        route("/detokenize", "POST", tokens.detokenize, tenant),
+        route("/cache/lookup", "POST", cache.lookup, tenant),
+        route("/cache", "GET", cache.show, operator),
+        route("/cache/reset", "POST", cache.reset, operator),
+        route("/metrics", "GET", about.metrics, operator),
+        route("/health", "GET", about.health, _open),
+    ]
+    middleware = [Middleware(Observe, metrics=ctx.metrics)]
+    return Starlette(
+        routes=routes, middleware=middleware, exception_handlers={HTTPException: on_http_exception}
+    )
+
+
+def _open(_: str | None) -> Caller:
+    """Nothing a load balancer would have a key for."""
+    return ANYONE
+
+
+def _bind(ctx: Context, endpoint: Endpoint, gate: Gate) -> Callable[[Request], Awaitable[Response]]:
+    async def answer(request: Request) -> Response:
+        arrived = time.perf_counter()
+        try:
+            caller = gate(request.headers.get("authorization"))
+            call = Call(request, caller, uuid4().hex, arrived, time.perf_counter)
+            return await endpoint(ctx, call)
+        except Exception as error:
+            return answer_error(error)
+
+    return answer

@@ -1,0 +1,30 @@
+"""Stands in front of the application while the model is loading."""
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from headstart.dialects.openai.errors import ApiError
+from headstart.server.errors import error_response
+
+LOADING = ApiError(
+    503,
+    "The model is still loading; try again in a moment.",
+    type="server_error",
+    code="server_loading",
+    retry_after=1,
+)
+
+
+class Gate:
+    """Answers everything, `/health` too, with 503 until it is opened."""
+
+    def __init__(self) -> None:
+        self._app: ASGIApp | None = None
+
+    def open(self, app: ASGIApp) -> None:
+        """From here on `app` answers."""
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or turn it away."""
+        answer = self._app or error_response(LOADING)
+        await answer(scope, receive, send)

@@ -1,0 +1,90 @@
+"""Following generations under way: several as one, with their account and their failures."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import dataclass, replace
+
+from headstart.dialects.openai.errors import server_error
+from headstart.dialects.openai.usage import Usage
+from headstart.engine.api import Chunk, Engine, GenerateRequest, Generation
+from headstart.server.metrics import Metrics, Timeline
+
+Clock = Callable[[], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The generations that together answer one HTTP request, one per prompt."""
+
+    generations: Sequence[Generation]
+    choices: int
+    """Per generation."""
+    metrics: Metrics
+    clock: Clock
+    arrived: float
+    ends: frozenset[int]
+    """Token ids that end an answer without being part of it."""
+
+    async def chunks(self) -> AsyncGenerator[tuple[int, Chunk]]:
+        """(prompt, chunk) pairs as they come. Raises ApiError when a generation fails."""
+        sources = [self._follow(generation) for generation in self.generations]
+        pending = {asyncio.ensure_future(anext(source)): i for i, source in enumerate(sources)}
+        try:
+            while pending:
+                done, _ = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
+                for task in done:
+                    index = pending.pop(task)
+                    try:
+                        chunk = task.result()
+                    except StopAsyncIteration:
+                        continue
+                    pending[asyncio.ensure_future(anext(sources[index]))] = index
+                    yield index, chunk
+        finally:
+            for task in pending:
+                task.cancel()
+            await asyncio.gather(*pending, return_exceptions=True)
+
+    async def _follow(self, generation: Generation) -> AsyncGenerator[Chunk]:
+        timeline = Timeline(self.metrics, self.arrived)
+        async for chunk in generation:
+            timeline.chunk(self.clock(), chunk.tokens, generation.reuse)
+            if chunk.finish_reason == "error":
+                raise server_error("The model failed while answering; the server's log says why.")
+            if chunk.finish_reason == "abort":
+                raise server_error("The server stopped before the answer was whole.", 503)
+            yield self._without_end(chunk)
+        timeline.finished(self.clock(), self.choices)
+
+    def _without_end(self, chunk: Chunk) -> Chunk:
+        """Logprobs tell of the answer's tokens; the one that ended it is none of them."""
+        stopped = chunk.finish_reason == "stop" and chunk.logprobs
+        if stopped and chunk.logprobs[-1].token_id in self.ends:
+            return replace(chunk, logprobs=chunk.logprobs[:-1])
+        return chunk
+
+    async def aclose(self) -> None:
+        """Cancel whatever still runs."""
+        for generation in self.generations:
+            await generation.aclose()
+
+    def usage(self) -> Usage:
+        """The account of the whole answer; complete once the chunks have ended."""
+        total = Usage(0, 0, 0)
+        for generation in self.generations:
+            reuse = generation.reuse
+            total += Usage(reuse.prompt_tokens, reuse.cached_tokens, generation.completion_tokens)
+        return total
+
+
+async def submit(engine: Engine, requests: Sequence[GenerateRequest]) -> list[Generation]:
+    """Queue all of them or none. Raises EngineError."""
+    generations: list[Generation] = []
+    try:
+        for request in requests:
+            generations.append(engine.submit(request))
+    except BaseException:
+        for generation in generations:
+            await generation.aclose()
+        raise
+    return generations

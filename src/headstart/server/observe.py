@@ -1,0 +1,46 @@
+"""Around every request: an id to quote, and a count by how it ended."""
+
+from uuid import uuid4
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from headstart.server.metrics import Metrics
+
+ENDPOINTS = frozenset(
+    {
+        "/v1/chat/completions",
+        "/v1/completions",
+        "/v1/models",
+        "/tokenize",
+        "/detokenize",
+        "/cache",
+        "/cache/lookup",
+        "/cache/reset",
+        "/metrics",
+        "/health",
+    }
+)
+
+
+class Observe:
+    """ASGI middleware. It never looks into bodies, so streams pass through untouched."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+        self.app = app
+        self.metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        endpoint = scope["path"] if scope["path"] in ENDPOINTS else "other"
+        request_id = uuid4().hex.encode()
+
+        async def observed(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], (b"x-request-id", request_id)]
+                self.metrics.requests.labels(endpoint, str(message["status"])).inc()
+            await send(message)
+
+        await self.app(scope, receive, observed)

@@ -1,0 +1,78 @@
+"""From a parsed request to what the engine takes."""
+
+from collections.abc import Sequence
+
+from headstart.dialects.openai.errors import context_length_exceeded, invalid
+from headstart.dialects.openai.sampling import Sampling
+from headstart.model.params import Grammar, SamplingParams
+from headstart.server.context import Context
+from headstart.text.chat import Conversation
+
+
+def encode(
+    ctx: Context,
+    prompt: Conversation | str | Sequence[int],
+    field: str,
+    *,
+    special_tokens: bool = True,
+) -> Sequence[int]:
+    """Token ids of a prompt, at least one. `field` is where it came from. Raises ApiError 400."""
+    match prompt:
+        case Conversation():
+            ids: Sequence[int] = ctx.codec.encode_chat(prompt)
+        case str():
+            ids = ctx.codec.encode_prompt(prompt) if special_tokens else ctx.codec.encode(prompt)
+        case _:
+            ids = prompt
+            check_ids(ctx, ids, field)
+    if not ids:
+        raise invalid(f"'{field}' must not be empty: there is no token to begin with.", field)
+    return ids
+
+
+def check_ids(ctx: Context, ids: Sequence[int], field: str) -> None:
+    """Raises ApiError 400 for ids the model has no token for."""
+    size = ctx.vocab_size
+    if ids and not 0 <= min(ids) <= max(ids) < size:
+        worst = next(i for i, token in enumerate(ids) if not 0 <= token < size)
+        message = (
+            f"'{field}[{worst}]': {ids[worst]} is no token id of this model (0 to {size - 1})."
+        )
+        raise invalid(message, f"{field}[{worst}]", "invalid_value")
+
+
+def to_params(
+    ctx: Context, sampling: Sampling, prompt_tokens: int, grammar: Grammar | None, field: str
+) -> SamplingParams:
+    """Sampling as the engine knows it. Raises ApiError 400 for what can't fit into the context."""
+    limit = ctx.engine.context_length
+    room = limit - prompt_tokens
+    wanted = sampling.max_tokens
+    if room < 1 or (wanted is not None and wanted > room):
+        asked = f" and {wanted} for the completion" if wanted is not None else ""
+        message = (
+            f"This model's maximum context length is {limit} tokens. However, you requested"
+            f" {prompt_tokens} tokens in the {field}{asked}. Reduce the length of either."
+        )
+        raise context_length_exceeded(message, field)
+    bias = sampling.logit_bias
+    if bias and max(bias) >= ctx.vocab_size:
+        message = f"'logit_bias': {max(bias)} is no token id (0 to {ctx.vocab_size - 1})."
+        raise invalid(message, "logit_bias", "invalid_value")
+    return SamplingParams(
+        max_tokens=room if wanted is None else wanted,
+        temperature=sampling.temperature,
+        top_p=sampling.top_p,
+        top_k=sampling.top_k,
+        min_p=sampling.min_p,
+        repetition_penalty=sampling.repetition_penalty,
+        presence_penalty=sampling.presence_penalty,
+        frequency_penalty=sampling.frequency_penalty,
+        logit_bias=bias,
+        seed=sampling.seed,
+        stop=sampling.stop,
+        stop_token_ids=sampling.stop_token_ids,
+        ignore_eos=sampling.ignore_eos,
+        logprobs=sampling.logprobs,
+        grammar=grammar,
+    )

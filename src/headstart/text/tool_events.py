@@ -1,0 +1,71 @@
+"""What a tool-call parser reports, and the seam every tool format fills."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from headstart.text.chat import Tool
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Ordinary output."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallStart:
+    """A call of tool `name`; `index` counts the calls of this answer from 0."""
+
+    index: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallArguments:
+    """A piece of the arguments of call `index`: joined, the JSON text exactly as generated."""
+
+    index: int
+    json_fragment: str
+
+
+Event = Text | CallStart | CallArguments
+
+
+class ToolCallParser(Protocol):
+    """Splits one answer's text into text and calls. Nothing is lost: no call, then it is text."""
+
+    def feed(self, text: str) -> list[Event]:
+        """Take the next piece of output."""
+        ...
+
+    def finish(self) -> list[Event]:
+        """The output has ended: settle what was held back."""
+        ...
+
+
+class ToolFormat(Protocol):
+    """How one model family writes tool calls."""
+
+    @property
+    def name(self) -> str:
+        """`hermes`, `llama3` or `mistral`."""
+        ...
+
+    @property
+    def markers(self) -> frozenset[str]:
+        """Special tokens that are part of the format: their text must reach the parser."""
+        ...
+
+    def grammar(self, tools: Sequence[Tool], names: Sequence[str] | None, parallel: bool) -> str:
+        """A llguidance Lark grammar that allows calls only: one, or with `parallel` one or more.
+
+        `names` are the tools that may be called, None for all. Raises ValueError for an unknown
+        name and where there is no tool.
+        """
+        ...
+
+    def parser(self) -> ToolCallParser:
+        """A parser for one answer."""
+        ...

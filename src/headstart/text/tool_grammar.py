@@ -1,0 +1,52 @@
+"""Lark grammars (llguidance's dialect) that allow nothing but valid tool calls."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from headstart.text.chat import Tool
+
+_LAYOUT: Mapping[str, Any] = {
+    "whitespace_flexible": False,
+    "item_separator": ", ",
+    "key_separator": ": ",
+}
+"""One spelling per value: a small model cannot get lost in white space, and the text is what
+`json.dumps` would write, so any client's re-encoding still extends the prompt."""
+
+
+def chosen_tools(tools: Sequence[Tool], names: Sequence[str] | None) -> list[Tool]:
+    """The tools that may be called, in the client's order. Raises ValueError naming a stranger."""
+    known = {tool.name for tool in tools}
+    for name in names or ():
+        if name not in known:
+            raise ValueError(f"tool_choice names {name!r}, which is not among the tools")
+    chosen = [tool for tool in tools if names is None or tool.name in names]
+    if not chosen:
+        raise ValueError("a tool call is required, but there is no tool to call")
+    return chosen
+
+
+def literal(text: str) -> str:
+    """`text` as a Lark string."""
+    return json.dumps(text)
+
+
+def call_rules(tools: Sequence[Tool], arguments_key: str, begin: str, end: str) -> str:
+    """The rule `call`: one JSON call of one of the tools between `begin` and `end`."""
+    lines = ["call: " + " | ".join(f"call_{index}" for index in range(len(tools)))]
+    for index, tool in enumerate(tools):
+        head = f'{begin}{{"name": {json.dumps(tool.name)}, "{arguments_key}": '
+        lines.append(
+            f"call_{index}: {literal(head)} arguments_{index} {literal('}' + end)}\n"
+            f"arguments_{index}: %json {json.dumps(_arguments_schema(tool))}"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _arguments_schema(tool: Tool) -> dict[str, Any]:
+    """The tool's own schema, which always describes an object; without one, the empty object."""
+    parameters: Mapping[str, Any] = {"properties": {}, "additionalProperties": False}
+    if tool.parameters is not None:
+        parameters = json.loads(json.dumps(tool.parameters, default=dict))
+    return {**parameters, "type": "object", "x-guidance": _LAYOUT}

@@ -1,0 +1,172 @@
+"""The real cache and the oracle side by side: every operation is done to both, then compared.
+
+A third witness is a pretended KV memory, one note per block of what was computed into it: whatever
+the bookkeeping says, a lease must read its own tokens' KV.
+"""
+
+from dataclasses import dataclass
+
+from headstart.cache import KeyChain, Lease, Match, Namespace, PrefixCache
+
+from tests.cache.build import namespace
+from tests.cache.oracle import Cell, Held, Oracle
+
+Written = tuple[str, int, tuple[int, ...]]
+"""Namespace, generation, and all tokens up to the last one whose KV is in the block."""
+
+
+@dataclass(eq=False)
+class Holding:
+    """One lease as both sides see it."""
+
+    lease: Lease
+    held: Held
+
+
+@dataclass(eq=False)
+class Sequence:
+    """A request as an engine keeps it: tokens so far, and how many of them have KV."""
+
+    space: str
+    tokens: list[int]
+    chain: KeyChain
+    holding: Holding | None = None
+    computed: int = 0
+
+
+class Twin:
+    """Holds the two to each other; `check` after every step."""
+
+    def __init__(self, blocks: int, size: int, *, factor: int = 1, enabled: bool = True) -> None:
+        unit = size * factor
+        self.cache = PrefixCache(blocks, size, reuse_unit=unit, enabled=enabled)
+        self.oracle = Oracle(blocks, size, unit, enabled)
+        self.sequences: list[Sequence] = []
+        self._written: dict[int, Written] = {}
+        self._place: dict[Cell, int] = {}
+
+    def start(self, space: str, tokens: list[int]) -> Sequence:
+        """A request nobody has looked at yet."""
+        sequence = Sequence(space, tokens, self.cache.chain(self._namespace(space)))
+        self.sequences.append(sequence)
+        return sequence
+
+    def acquire(self, sequence: Sequence, *, room: int = 0, spare: int = 0) -> bool:
+        """Admit a request, or see both sides refuse it."""
+        held = self.oracle.acquire(sequence.space, sequence.tokens, spare)
+        lease = self.cache.acquire(sequence.chain, sequence.tokens, room=room, spare=spare)
+        assert (lease is None) == (held is None), f"cache: {lease}, oracle: {held}"
+        if lease is None or held is None:
+            return False
+        assert lease.cached_tokens == held.cached_tokens
+        sequence.holding = Holding(lease, held)
+        sequence.computed = lease.cached_tokens
+        return True
+
+    def compute(self, sequence: Sequence, count: int) -> None:
+        """Write the KV of the next `count` tokens."""
+        assert sequence.holding is not None
+        lease, size = sequence.holding.lease, self.oracle.size
+        first = sequence.computed // size
+        sequence.computed = min(sequence.computed + count, len(sequence.tokens))
+        others = {
+            block
+            for other in self.sequences
+            if other.holding is not None and other is not sequence
+            for block in other.holding.lease.blocks
+        }
+        for at in range(first, -(-sequence.computed // size)):
+            assert lease.blocks[at] not in others, "writes into a block that another reads"
+            self._written[lease.blocks[at]] = self._expected(sequence, at)
+
+    def publish(self, sequence: Sequence, computed: int) -> None:
+        """Make findable what the first `computed` tokens fill."""
+        assert sequence.holding is not None
+        self.cache.publish(sequence.holding.lease, sequence.tokens, computed)
+        self.oracle.publish(sequence.holding.held, sequence.tokens, computed)
+
+    def append(self, sequence: Sequence, tokens: list[int]) -> bool:
+        """Generate tokens, if the pool has room for them."""
+        assert sequence.holding is not None
+        length = len(sequence.tokens) + len(tokens)
+        grown = self.cache.grow(sequence.holding.lease, length)
+        assert grown == self.oracle.grow(sequence.holding.held, length)
+        if grown:
+            sequence.tokens += tokens
+        return grown
+
+    def release(self, sequence: Sequence, times: int = 1) -> None:
+        """End or preempt it."""
+        assert sequence.holding is not None
+        for _ in range(times):
+            self.cache.release(sequence.holding.lease)
+        self.oracle.release(sequence.holding.held)
+        sequence.holding = None
+        sequence.computed = 0
+
+    def reset(self) -> None:
+        """Forget all."""
+        self.cache.reset()
+        self.oracle.reset()
+
+    def look(self, sequence: Sequence) -> None:
+        """Ask what it would reuse, with the chain it keeps."""
+        match = self.cache.match(sequence.chain, sequence.tokens)
+        assert match == Match(*self.oracle.match(sequence.space, sequence.tokens))
+
+    def check(self) -> None:
+        """Everything that can be seen from outside, and the cache's own audit."""
+        self.cache.audit()
+        self._check_counts()
+        self._check_blocks()
+        self._check_kv()
+        self._check_matches()
+
+    def _check_counts(self) -> None:
+        cache, oracle = self.cache, self.oracle
+        assert cache.cached == len(oracle.cached())
+        assert cache.available == oracle.available()
+        assert cache.leased == len(oracle.held())
+        assert cache.evicted == oracle.evicted
+        assert cache.generation == oracle.generation
+
+    def _check_blocks(self) -> None:
+        """Cell and block stand for each other, and a cell never moves."""
+        live = set(self.oracle.published.values()) | self.oracle.held()
+        self._place = {cell: block for cell, block in self._place.items() if cell in live}
+        for sequence in self.sequences:
+            if sequence.holding is None:
+                continue
+            lease, held = sequence.holding.lease, sequence.holding.held
+            assert len(lease.blocks) == len(held.cells)
+            for cell, block in zip(held.cells, lease.blocks, strict=True):
+                assert self._place.setdefault(cell, block) == block
+        assert len(set(self._place.values())) == len(self._place), "one block for two contents"
+
+    def _check_kv(self) -> None:
+        size = self.oracle.size
+        for sequence in self.sequences:
+            if sequence.holding is None:
+                continue
+            for at in range(-(-sequence.computed // size)):
+                block = sequence.holding.lease.blocks[at]
+                assert self._written[block] == self._expected(sequence, at)
+
+    def _check_matches(self) -> None:
+        asked = [(s.space, s.tokens) for s in self.sequences[-12:]]
+        asked += [(space, [*tokens, 0]) for space, tokens in self.oracle.published]
+        for space, tokens in asked:
+            chain = self.cache.chain(self._namespace(space))
+            match = self.cache.match(chain, tokens)
+            assert match == Match(*self.oracle.match(space, tokens)), (space, tokens)
+            assert match.cached_tokens < max(1, len(tokens))
+            assert match.cached_tokens % self.oracle.unit == 0
+
+    def _expected(self, sequence: Sequence, at: int) -> Written:
+        assert sequence.holding is not None
+        end = min(sequence.computed, (at + 1) * self.oracle.size)
+        generation = sequence.holding.held.generation
+        return sequence.space, generation, tuple(sequence.tokens[:end])
+
+    def _namespace(self, space: str) -> Namespace:
+        return namespace(tenant=space, block_size=self.oracle.size)

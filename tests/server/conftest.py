@@ -1,0 +1,146 @@
+"""Servers on real sockets: the real engine on a tiny random model, or a scripted one."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+import openai
+import pytest
+import torch
+from starlette.types import ASGIApp
+
+from headstart.engine.api import Engine
+from headstart.engine.build import build_engine
+from headstart.model.load import LoadedModel, load_model
+from headstart.server.app import create_app
+from headstart.server.listen import listen
+from headstart.server.run import uvicorn_config
+from headstart.server.shutdown import Server
+from headstart.settings import Settings
+from headstart.text.codec import Codec
+
+MODEL = "tiny"
+
+
+@dataclass(frozen=True)
+class Live:
+    """A running server and ways to talk to it."""
+
+    url: str
+    engine: Engine
+    codec: Codec
+
+    def client(self, api_key: str = "anything", **options: Any) -> openai.OpenAI:
+        """The official client, which checks every response against its own types."""
+        return openai.OpenAI(
+            base_url=f"{self.url}/v1",
+            api_key=api_key,
+            max_retries=0,
+            timeout=60,
+            _strict_response_validation=True,
+            **options,
+        )
+
+    def http(self, **options: Any) -> httpx.Client:
+        return httpx.Client(base_url=self.url, timeout=60, trust_env=False, **options)
+
+
+StartServer = Callable[..., Live]
+
+
+@contextmanager
+def on_a_socket(app: ASGIApp, settings: Settings, engine: Engine) -> Iterator[str]:
+    """Serve `app` from a thread; yields the base URL."""
+    sock = listen("127.0.0.1", 0)
+    server = Server(uvicorn_config(settings, app))
+
+    async def serve() -> None:
+        await server.serve(sockets=[sock])
+        await engine.aclose(0)
+
+    thread = threading.Thread(target=asyncio.run, args=(serve(),))
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{sock.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+@pytest.fixture(scope="session")
+def tiny(tiny_checkpoint: Callable[..., Path]) -> LoadedModel:
+    torch.set_num_threads(1)
+    return load_model(
+        str(tiny_checkpoint("llama")), dtype=torch.float32, device=torch.device("cpu")
+    )
+
+
+@pytest.fixture(scope="session")
+def start_real(tiny: LoadedModel) -> Iterator[StartServer]:
+    """`start_real(**settings) -> Live`: the real engine; stopped at the end of the session."""
+    with ExitStack() as stack:
+
+        def start(**fields: Any) -> Live:
+            defaults = Settings(
+                dtype="float32",
+                served_model_name=MODEL,
+                kv_memory_bytes=8 << 20,
+                drain_seconds=0,
+            )
+            settings = replace(defaults, **fields)
+            engine = build_engine(tiny, settings)
+            app = create_app(engine, tiny.codec, settings)
+            url = stack.enter_context(on_a_socket(app, settings, engine))
+            return Live(url, engine, tiny.codec)
+
+        yield start
+
+
+@pytest.fixture(scope="session")
+def live(start_real: StartServer) -> Live:
+    """The server most tests share."""
+    return start_real()
+
+
+@pytest.fixture
+def start_scripted(tiny: LoadedModel) -> Iterator[StartServer]:
+    """`start_scripted(engine, **settings) -> Live`: an engine made to fail on demand."""
+    with ExitStack() as stack:
+
+        def start(engine: Engine, **fields: Any) -> Live:
+            settings = replace(Settings(served_model_name=MODEL, drain_seconds=0), **fields)
+            app = create_app(engine, tiny.codec, settings)
+            return Live(stack.enter_context(on_a_socket(app, settings, engine)), engine, tiny.codec)
+
+        yield start
+
+
+@pytest.fixture
+def eventually() -> Callable[[Callable[[], bool]], None]:
+    """Wait until something becomes true, for ten seconds at most."""
+
+    def wait(condition: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + 10
+        while not condition():
+            assert time.monotonic() < deadline, "it never came true"
+            time.sleep(0.01)
+
+    return wait
+
+
+@pytest.fixture
+def words() -> Callable[[str, int], list[dict[str, str]]]:
+    """`words(seed, count)`: messages whose text is new for every seed."""
+
+    def messages(seed: str, count: int) -> list[dict[str, str]]:
+        numbers: Sequence[int] = range(count)
+        text = " ".join(f"{seed}{number}" for number in numbers)
+        return [{"role": "system", "content": text}, {"role": "user", "content": "Go on."}]
+
+    return messages
