@@ -7,7 +7,6 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule
-
 from tests.cache.twin import Sequence, Twin
 
 spaces = st.sampled_from(["acme", "globex"])

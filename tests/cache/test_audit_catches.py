@@ -7,10 +7,10 @@ chain of three blocks (the lease's hit is its root), and free blocks.
 from dataclasses import dataclass
 
 import pytest
+from tests.cache.build import acquired, stored
+
 from headstart.cache import BlockId, BlockKey, CacheCorrupt, Lease, PrefixCache
 from headstart.cache.prefix_cache import NO_BLOCK
-
-from tests.cache.build import acquired, stored
 
 
 @dataclass(frozen=True)

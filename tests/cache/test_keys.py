@@ -8,12 +8,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from headstart.cache import KeyChain, Namespace, keys
-from headstart.cache.keys import block_key, token_bytes
 from hypothesis import given
 from hypothesis import strategies as st
-
 from tests.cache.build import namespace
+
+from headstart.cache import KeyChain, Namespace, keys
+from headstart.cache.keys import block_key, token_bytes
 
 # The encoding as documented in keys.py, stated again with struct: what the golden digests stand on.
 
@@ -67,7 +67,11 @@ GOLDEN_ROOTS = [
 GOLDEN_BLOCKS = [
     (bytes(32), [0], "97f7c053fdd84df1afbb67472b31eedb6eb3848cf8f3cc7ad23c8b204dceead6"),
     (bytes(32), [0, 0], "9cd868e75a5cd90f7ce71cc356a52ccbd03751b9f6f008849ca6d6e672a9eedb"),
-    (b"\xaa" * 32, [1, 2, 3, 2**32 - 1], "2c4cae159877809f920a9c5d47f3968afcb8a47a1236f5982bb46bb197361724"),
+    (
+        b"\xaa" * 32,
+        [1, 2, 3, 2**32 - 1],
+        "2c4cae159877809f920a9c5d47f3968afcb8a47a1236f5982bb46bb197361724",
+    ),
 ]
 
 

@@ -1,6 +1,7 @@
 import random
 
 import pytest
+
 from headstart.cache.lru import LeafLru
 from headstart.cache.pool import BlockId
 

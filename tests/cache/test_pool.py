@@ -1,7 +1,8 @@
 import pytest
-from headstart.cache.pool import BlockId, BlockPool
 from hypothesis import given
 from hypothesis import strategies as st
+
+from headstart.cache.pool import BlockId, BlockPool
 
 
 def free_blocks(pool: BlockPool) -> list[int]:

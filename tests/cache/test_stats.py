@@ -1,7 +1,8 @@
 import pytest
-from headstart.cache import Tally, TokenRates
 from hypothesis import given
 from hypothesis import strategies as st
+
+from headstart.cache import Tally, TokenRates
 
 
 def test_nothing_asked_is_nothing_counted() -> None:
@@ -12,9 +13,7 @@ def test_prompts_and_hits_are_summed_by_tokens() -> None:
     tally = Tally()
     tally.add(prompt=100, hit=64, now=10.0)
     tally.add(prompt=50, hit=0, now=11.5)
-    assert tally.rates(now=12.0) == TokenRates(
-        prompt=150, hit=64, recent_prompt=150, recent_hit=64
-    )
+    assert tally.rates(now=12.0) == TokenRates(prompt=150, hit=64, recent_prompt=150, recent_hit=64)
 
 
 def test_prompts_of_one_second_are_all_counted() -> None:

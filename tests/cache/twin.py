@@ -6,10 +6,10 @@ the bookkeeping says, a lease must read its own tokens' KV.
 
 from dataclasses import dataclass
 
-from headstart.cache import KeyChain, Lease, Match, Namespace, PrefixCache
-
 from tests.cache.build import namespace
 from tests.cache.oracle import Cell, Held, Oracle
+
+from headstart.cache import KeyChain, Lease, Match, Namespace, PrefixCache
 
 Written = tuple[str, int, tuple[int, ...]]
 """Namespace, generation, and all tokens up to the last one whose KV is in the block."""

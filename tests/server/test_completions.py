@@ -15,7 +15,9 @@ def ask(live: Any, prompt: Any, **fields: Any) -> Completion:
 
 
 def stream(live: Any, prompt: Any, **fields: Any) -> list[Completion]:
-    return list(live.client().completions.create(model="tiny", prompt=prompt, stream=True, **fields))
+    return list(
+        live.client().completions.create(model="tiny", prompt=prompt, stream=True, **fields)
+    )
 
 
 def test_text_and_its_token_ids_are_one_prompt(live: Any) -> None:

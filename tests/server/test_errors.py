@@ -104,9 +104,7 @@ def test_a_logit_bias_for_such_a_token_is_400(live: Any) -> None:
 def test_a_schema_no_grammar_can_express_is_400(live: Any) -> None:
     schema: Any = {"type": "json_schema", "json_schema": {"name": "x", "schema": {"type": "no"}}}
     with pytest.raises(openai.BadRequestError) as caught:
-        live.client().chat.completions.create(
-            model="tiny", messages=HELLO, response_format=schema
-        )
+        live.client().chat.completions.create(model="tiny", messages=HELLO, response_format=schema)
     assert caught.value.param == "response_format"
 
 

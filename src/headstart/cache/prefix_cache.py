@@ -56,7 +56,8 @@ class Lease:
     cached_tokens: int
     """Reused at acquisition: the length of the prefix that need not be computed."""
     shared: int
-    """Leading blocks that are in the index."""
+    """Leading blocks that are in the index, unless there was a reset since."""
+    generation: int
     announced: list[BlockKey]
     live: bool = True
 
@@ -159,7 +160,7 @@ class PrefixCache:
         if fresh is None:
             self._unpin(hits)
             return None
-        lease = Lease(chain, hits + fresh, match.cached_tokens, len(hits), [])
+        lease = Lease(chain, hits + fresh, match.cached_tokens, len(hits), self.generation, [])
         self._leases.add(lease)
         if self.enabled:
             last = len(tokens) // self.reuse_unit * self.reuse_unit // self.block_size
@@ -188,7 +189,7 @@ class PrefixCache:
         `lease.blocks` may change: the lease moves to a block that the index has already.
         After a reset the lease keeps its blocks to itself.
         """
-        if not (self.enabled and lease.live and lease.chain.generation == self.generation):
+        if not (self.enabled and lease.live and lease.generation == self.generation):
             return
         lease.chain.extend(tokens)
         ready = len(tokens) if computed is None else computed
@@ -306,20 +307,15 @@ class PrefixCache:
             at = BlockId(number)
             free = self._pool.is_free(at)
             idle = block.key is not None and not block.refs
+            leaf = idle and not block.children
             _check(block.refs == held[at], at, f"{block.refs} references, {held[at]} holders")
             _check(free == (not block.refs and block.key is None), at, "free and used at once")
-            _check(
-                (at in self._leaves) == (idle and not block.children), at, "wrongly (un)evictable"
-            )
+            _check((at in self._leaves) == leaf, at, "wrongly (un)evictable")
             _check(block.children == children[at], at, f"{block.children} children counted")
-            if block.key is None:
-                continue
-            _check(self._index.get(block.key) == at, at, "not where the index says")
-            if block.parent != NO_BLOCK:
-                parent = self._blocks[block.parent]
-                _check(parent.key is not None, at, "cached without its parent")
-                _check(parent.refs >= block.refs, at, "pinned without its parent")
-                _check(parent.depth == block.depth - 1, at, "at the wrong depth")
+            if block.key is not None:
+                self._audit_findable(at, block)
+        for lease in self._leases:
+            self._audit_lease(lease)
         keyed = [block for block in self._blocks if block.key is not None]
         _check(len(self._index) == len(keyed), None, "index and blocks differ in number")
         _check(self._cached == sum(not block.refs for block in keyed), None, "cached count is off")
@@ -327,6 +323,27 @@ class PrefixCache:
         _check(
             all(lease.live for lease in self._announced.values()), None, "a dead lease announces"
         )
+
+    def _audit_findable(self, at: BlockId, block: _Block) -> None:
+        assert block.key is not None
+        _check(self._index.get(block.key) == at, at, "not where the index says")
+        if block.parent == NO_BLOCK:
+            _check(block.depth == 0, at, "a root at the wrong depth")
+            return
+        parent = self._blocks[block.parent]
+        _check(parent.key is not None, at, "cached without its parent")
+        _check(parent.refs >= block.refs, at, "pinned without its parent")
+        _check(parent.depth == block.depth - 1, at, "at the wrong depth")
+
+    def _audit_lease(self, lease: Lease) -> None:
+        _check(lease.live, None, "a dead lease holds blocks")
+        if lease.generation != self.generation:
+            return
+        parent = NO_BLOCK
+        for at, key in zip(lease.blocks[: lease.shared], lease.chain.keys, strict=False):
+            _check(self._index.get(key) == at, at, "shared under another key than the index has")
+            _check(self._blocks[at].parent == parent, at, "out of order in its lease")
+            parent = at
 
 
 class CacheCorrupt(AssertionError):
