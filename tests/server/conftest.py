@@ -36,14 +36,16 @@ class Live:
     engine: Engine
     codec: Codec
 
-    def client(self, api_key: str = "anything", **options: Any) -> openai.OpenAI:
-        """The official client, which checks every response against its own types."""
+    def client(
+        self, api_key: str = "anything", *, strict: bool = True, **options: Any
+    ) -> openai.OpenAI:
+        """The official client; strict, it checks every response against its own types."""
         return openai.OpenAI(
             base_url=f"{self.url}/v1",
             api_key=api_key,
             max_retries=0,
             timeout=60,
-            _strict_response_validation=True,
+            _strict_response_validation=strict,
             **options,
         )
 

@@ -104,6 +104,10 @@ class InvalidRequest(EngineError):
         self.field = field
 
 
+class InvalidGrammar(InvalidRequest):
+    """The grammar can't be compiled, or is too large."""
+
+
 class EngineStopped(EngineError):
     """The server is shutting down or the engine has failed."""
 

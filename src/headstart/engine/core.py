@@ -24,6 +24,7 @@ from headstart.engine.api import (
     EngineStopped,
     FinishReason,
     GenerateRequest,
+    InvalidGrammar,
     InvalidRequest,
     Lookup,
     PromptTooLong,
@@ -265,7 +266,7 @@ class LocalEngine:
         try:
             return self._grammars.matcher(grammar)
         except GrammarError as error:
-            raise InvalidRequest(f"The grammar can't be used: {error}") from error
+            raise InvalidGrammar(f"The grammar can't be used: {error}") from error
 
     def _cancel(self, generation: LocalGeneration) -> None:
         with self._lock:

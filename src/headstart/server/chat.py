@@ -60,11 +60,16 @@ def _grammar(ctx: Context, asked: ChatRequest) -> Grammar | None:
     return None
 
 
+def _grammar_field(asked: ChatRequest) -> str:
+    """Where the grammar came from, to name it when it can't be used."""
+    return "tools" if asked.tool_choice.mode == "required" else "response_format"
+
+
 async def chat(ctx: Context, call: Call) -> Response:
     """Answer a chat completion, whole or as a stream."""
     body = await call.body(ctx.settings.max_body_bytes)
     job = await offload(body, prepare, ctx, body, call.caller, f"chatcmpl-{call.id}")
-    generations = await submit(ctx.engine, [job.generate])
+    generations = await submit(ctx.engine, [job.generate], grammar_field=_grammar_field(job.asked))
     answer = Answer(
         generations=generations,
         choices=job.asked.n,

@@ -6,7 +6,14 @@ from dataclasses import dataclass, replace
 
 from headstart.dialects.openai.errors import server_error
 from headstart.dialects.openai.usage import Usage
-from headstart.engine.api import Chunk, Engine, GenerateRequest, Generation
+from headstart.engine.api import (
+    Chunk,
+    Engine,
+    GenerateRequest,
+    Generation,
+    InvalidGrammar,
+    InvalidRequest,
+)
 from headstart.server.metrics import Metrics, Timeline
 
 Clock = Callable[[], float]
@@ -77,14 +84,18 @@ class Answer:
         return total
 
 
-async def submit(engine: Engine, requests: Sequence[GenerateRequest]) -> list[Generation]:
-    """Queue all of them or none. Raises EngineError."""
+async def submit(
+    engine: Engine, requests: Sequence[GenerateRequest], *, grammar_field: str | None = None
+) -> list[Generation]:
+    """Queue all of them or none. Raises EngineError; a bad grammar is blamed on its field."""
     generations: list[Generation] = []
     try:
         for request in requests:
             generations.append(engine.submit(request))
-    except BaseException:
+    except BaseException as error:
         for generation in generations:
             await generation.aclose()
+        if isinstance(error, InvalidGrammar):
+            raise InvalidRequest(str(error), field=grammar_field) from error
         raise
     return generations

@@ -62,6 +62,9 @@ class LegacyLogprobs:
         """The four parallel lists for the next tokens of the choice."""
         offsets = []
         for token in tokens:
+            if not _continues(token.data):
+                # What is left of an unfinished character shows as a replacement before this token.
+                self.offset += len(self._decoder.decode(b"", final=True))
             offsets.append(self.offset)
             self.offset += len(self._decoder.decode(token.data))
         return {
@@ -73,6 +76,11 @@ class LegacyLogprobs:
             ],
             "text_offset": offsets,
         }
+
+
+def _continues(data: bytes) -> bool:
+    """Whether the bytes go on with a character begun before them."""
+    return not data or 0x80 <= data[0] < 0xC0
 
 
 def _legacy_text(data: bytes) -> str:
