@@ -40,7 +40,7 @@ class ContiguousAttention(PagedAttention):
     def __call__(self, layer: int, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
         seen_keys, seen_values = self._kv[layer]
         seen_keys[:, -1], seen_values[:, -1] = keys[0], values[0]
-        return self._over_context(queries, seen_keys, seen_values)[0]
+        return self._over_context(queries, [(seen_keys, seen_values)])[0]
 
 
 def placements(blocks: int) -> dict[str, list[int]]:

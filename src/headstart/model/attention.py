@@ -1,5 +1,6 @@
 """Paged attention: partial attentions over views of the pool, merged by their log-sum-exp."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import torch
@@ -72,26 +73,25 @@ class PagedAttention:
         """
         pool_keys, pool_values = self._pool.layer(layer)
         merge = _Merge(queries)
-        for rows, slots in self._segments:
-            if isinstance(slots, slice):
-                seen_keys, seen_values = pool_keys[:, slots], pool_values[:, slots]
-            else:
-                seen_keys = pool_keys.index_select(1, slots)
-                seen_values = pool_values.index_select(1, slots)
-            merge.add(rows, *self._over_context(queries[rows], seen_keys, seen_values))
+        for rows, parts in self._segments:
+            context = [(_pick(pool_keys, slots), _pick(pool_values, slots)) for slots in parts]
+            merge.add(rows, *self._over_context(queries[rows], context))
         for first, count in self._causal:
             rows = slice(first, first + count)
             merge.add(rows, *self._among_new(queries[rows], keys[rows], values[rows]))
         return merge.output
 
-    def _over_context(self, queries: Tensor, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+    def _over_context(
+        self, queries: Tensor, context: Sequence[tuple[Tensor, Tensor]]
+    ) -> tuple[Tensor, Tensor]:
         """No mask, so the query heads of a group stand as further queries of their one KV head."""
         count, heads, dim = queries.shape
-        kv_heads = keys.shape[0]
+        kv_heads = context[0][0].shape[0]
         group = heads // kv_heads
         folded = queries.view(count, kv_heads, group, dim).transpose(0, 1)
-        output, lse = self._partial(
-            folded.reshape(kv_heads, count * group, dim), keys, values, causal=False
+        folded = folded.reshape(kv_heads, count * group, dim)
+        output, lse = _joined(
+            [self._partial(folded, keys, values, causal=False) for keys, values in context]
         )
         output = output.reshape(kv_heads, count, group, dim).transpose(0, 1)
         lse = lse.reshape(kv_heads, count, group).transpose(0, 1)
@@ -108,6 +108,17 @@ class PagedAttention:
         return output.transpose(0, 1), lse.transpose(0, 1)
 
 
+def _joined(parts: Sequence[tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor]:
+    """Partial results of the same rows over different keys, as one."""
+    if len(parts) == 1:
+        return parts[0]
+    outputs = torch.stack([output for output, _ in parts])
+    lses = torch.stack([lse for _, lse in parts])
+    total = lses.logsumexp(0)
+    shares = (lses - total).exp()[..., None]
+    return (outputs * shares).sum(0), total
+
+
 class _Merge:
     """Joins the partial results of each row. Parts of a row arrive in any number, order given."""
 
@@ -121,9 +132,8 @@ class _Merge:
 
     @property
     def output(self) -> Tensor:
-        if self._alone is not None:
-            return self._alone
-        return self._output.to(self._dtype)
+        merged = self._output if self._alone is None else self._alone
+        return merged.to(self._dtype)
 
     def add(self, rows: slice | Tensor, output: Tensor, lse: Tensor) -> None:
         self._parts += 1
@@ -145,10 +155,16 @@ def _rows_index(segment: Segment, device: torch.device) -> slice | Tensor:
     return torch.tensor(segment.rows, device=device)
 
 
-def _slots(segment: Segment, device: torch.device) -> slice | Tensor:
-    if len(segment.runs) == 1:
-        run = segment.runs[0]
-        return slice(run.slot, run.slot + run.length)
-    return torch.cat(
-        [torch.arange(run.slot, run.slot + run.length, device=device) for run in segment.runs]
-    )
+def _slots(segment: Segment, device: torch.device) -> list[slice | Tensor]:
+    parts: list[slice | Tensor] = [slice(run.slot, run.slot + run.length) for run in segment.runs]
+    if segment.packed:
+        ranges = [
+            torch.arange(run.slot, run.slot + run.length, device=device) for run in segment.packed
+        ]
+        parts.append(torch.cat(ranges))
+    return parts
+
+
+def _pick(pool: Tensor, slots: slice | Tensor) -> Tensor:
+    """`[K, slots, D]`: a view for a slice, a copy for slots apart."""
+    return pool[:, slots] if isinstance(slots, slice) else pool.index_select(1, slots)

@@ -1,9 +1,9 @@
 """Which query rows read which part of the pool in one step. Pure; the same for every layer.
 
-A sequence's context lies in a few runs of neighbouring blocks. Each run becomes one `Segment`: an
-unmasked attention of some rows over one view of the pool, nothing copied. Sequences that share
-leading blocks share the segment too, so a common prefix is read once per step for all of them.
-Results of a row's segments are merged by their log-sum-exp (flash-decoding, cascade attention).
+A sequence's context lies in a few runs of neighbouring blocks; each is one view of the pool, read
+by an unmasked attention, nothing copied. A `Segment` is what some rows have in common: sequences
+that share leading blocks share a segment, so a common prefix is read once per step for all of them.
+Results of runs and segments are merged by their log-sum-exp (flash-decoding, cascade attention).
 """
 
 from collections.abc import Sequence
@@ -43,13 +43,13 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Every row in `rows` (ascending) attends to all slots of `runs`.
-
-    One run is read in place; several are packed first.
-    """
+    """Every row in `rows` (ascending) attends to all slots of all runs."""
 
     rows: tuple[int, ...]
     runs: tuple[Run, ...]
+    """Each read in place."""
+    packed: tuple[Run, ...] = ()
+    """Copied together first, then read as one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +74,11 @@ def plan_attention(
     if whole:
         for member in members:
             runs = _runs(member.table, 0, member.rows.context, block_size)
-            if runs:
-                segments.append(Segment(_row_numbers([member]), tuple(runs)))
+            rows = _row_numbers([member])
+            if len(runs) == 1:
+                segments.append(Segment(rows, tuple(runs)))
+            elif runs:
+                segments.append(Segment(rows, (), packed=tuple(runs)))
     else:
         _add_segments(segments, members, 0, block_size)
     causal = tuple((rows.first, rows.count) for rows in sequences if rows.count > 1)
@@ -124,12 +127,12 @@ def _shared_blocks(group: Sequence[_Member], start: int, block_size: int) -> int
 def _append(
     out: list[Segment], group: Sequence[_Member], begin: int, end: int, block_size: int
 ) -> None:
-    rows = _row_numbers(group)
     runs = _runs(group[0].table, begin, end, block_size)
-    out.extend(Segment(rows, (run,)) for run in runs if run.length >= SHORT_RUN)
+    long = tuple(run for run in runs if run.length >= SHORT_RUN)
     short = tuple(run for run in runs if run.length < SHORT_RUN)
-    if short:
-        out.append(Segment(rows, short))
+    if len(short) == 1:
+        long, short = long + short, ()
+    out.append(Segment(_row_numbers(group), long, packed=short))
 
 
 def _row_numbers(group: Sequence[_Member]) -> tuple[int, ...]:
