@@ -28,7 +28,7 @@ class CacheMachine(RuleBasedStateMachine):
     def begin(self, blocks: int, size: int, factor: int, enabled: bool) -> None:
         self.twin = Twin(blocks, size, factor=factor, enabled=enabled)
 
-    @rule(target=sequences, space=spaces, tokens=some_tokens, spare=st.integers(0, 2))
+    @rule(target=sequences, space=spaces, tokens=some_tokens, spare=st.sampled_from([0, 0, 1, 8]))
     def arrives(self, space: str, tokens: list[int], spare: int) -> Sequence:
         sequence = self.twin.start(space, tokens)
         self.twin.acquire(sequence, spare=spare)
@@ -110,14 +110,14 @@ def random_work(rng: random.Random, operations: int, **pool: Any) -> Twin:
 def _one_operation(rng: random.Random, twin: Twin) -> None:
     live = [sequence for sequence in twin.sequences if sequence.holding is not None]
     dice = rng.random()
-    if dice < 0.004:
+    if dice < 0.01:
         twin.reset()
     elif dice < 0.35 or not live:
         earlier = rng.choice(twin.sequences).tokens if twin.sequences else []
         keep = rng.randint(0, len(earlier)) if rng.random() < 0.7 else 0
         tail = [rng.randint(0, 2) for _ in range(rng.randint(0, 3 * twin.oracle.size))]
         sequence = twin.start(rng.choice(["acme", "globex"]), [*earlier[:keep], *tail][:60])
-        twin.acquire(sequence, room=rng.randint(0, 4), spare=rng.choice([0, 0, 0, 1]))
+        twin.acquire(sequence, room=rng.randint(0, 4), spare=rng.choice([0, 0, 1, 6]))
     elif dice < 0.40:
         waiting = [sequence for sequence in twin.sequences if sequence.holding is None]
         if waiting:

@@ -119,7 +119,7 @@ def test_an_adapter_of_the_embeddings_is_refused_by_the_tensors_name(
     tiny_checkpoint: Callable[..., Path], tiny_adapter: Callable[..., Path], config: ModelConfig
 ) -> None:
     adapter = tiny_adapter(tiny_checkpoint(), target_modules=["embed_tokens"])
-    with pytest.raises(ModelError, match="embed_tokens.* fits nowhere"):
+    with pytest.raises(ModelError, match=r"embed_tokens.* fits nowhere"):
         load(adapter, config)
 
 

@@ -282,6 +282,15 @@ class LocalEngine:
         self._finished[reason] += 1
 
     def _run(self) -> None:
+        try:
+            self._serve()
+        except Exception:
+            log.exception("the engine stops: its books can't be trusted any more")
+            with self._lock:
+                self._accepting = False
+                self._abort_all("error")
+
+    def _serve(self) -> None:
         while True:
             with self._lock:
                 if self._stopping:
@@ -291,38 +300,52 @@ class LocalEngine:
                 if not work:
                     self._wake.wait(0.05 if self._scheduler.waiting else None)
                     continue
+            choices = [self._choices[item.sequence] for item in work]
             try:
-                chunks = self._step(work)
+                sampled = self._compute(work, choices)
             except Exception:
                 log.exception("a step failed; its requests end with an error")
                 with self._lock:
-                    for item in work:
-                        item.sequence.in_step = False
-                        self._fail(self._choices[item.sequence], "error")
-                continue
-            for generation, delivered in chunks.items():
-                generation.deliver(delivered)
+                    for choice in choices:
+                        choice.sequence.in_step = False
+                        self._fail(choice, "error")
+            else:
+                self._complete(work, choices, sampled)
 
-    def _step(self, work: Sequence[Work]) -> dict[LocalGeneration, list[Chunk]]:
-        choices = [self._choices[item.sequence] for item in work]
+    def _compute(
+        self, work: Sequence[Work], choices: Sequence[_Choice]
+    ) -> list[Sampled | Exception | None]:
+        """Run the step. Per sequence: its next token, how drawing that failed, or None yet."""
         logits = self._runner.run(
             [_slice(item, choice) for item, choice in zip(work, choices, strict=True)]
         )
         rows = iter(logits)
-        sampled = [
+        return [
             _sample(choice, next(rows)) if item.samples else None
             for item, choice in zip(work, choices, strict=True)
         ]
+
+    def _complete(
+        self,
+        work: Sequence[Work],
+        choices: Sequence[_Choice],
+        sampled: Sequence[Sampled | Exception | None],
+    ) -> None:
+        """Publish what was computed and hand over what was drawn."""
         chunks: dict[LocalGeneration, list[Chunk]] = {}
-        with self._lock:
-            now = self._clock()
-            for item, choice, token in zip(work, choices, sampled, strict=True):
-                self._scheduler.complete(item, now)
-                if choice.sequence.cancelled:
-                    self._drop(choice, "abort")
-                elif token is not None:
-                    chunks.setdefault(choice.generation, []).append(self._advance(choice, token))
-        return chunks
+        try:
+            with self._lock:
+                now = self._clock()
+                for item, choice, token in zip(work, choices, sampled, strict=True):
+                    self._scheduler.complete(item, now)
+                    if choice.sequence.cancelled:
+                        self._drop(choice, "abort")
+                    elif token is not None:
+                        chunk = self._advance(choice, token)
+                        chunks.setdefault(choice.generation, []).append(chunk)
+        finally:
+            for generation, delivered in chunks.items():
+                generation.deliver(delivered)
 
     def _advance(self, choice: _Choice, token: Sampled | Exception) -> Chunk:
         if isinstance(token, Exception):

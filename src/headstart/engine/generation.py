@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 
 from headstart.engine.api import Chunk, EngineStopped, Reuse
 from headstart.engine.sequence import Group
@@ -17,7 +18,7 @@ class LocalGeneration:
         self._unfinished = choices
         self._cancel = cancel
         self._loop = asyncio.get_running_loop()
-        self._chunks: asyncio.Queue[Chunk] = asyncio.Queue()
+        self._chunks: asyncio.Queue[Chunk | None] = asyncio.Queue()
         self._tokens = 0
         self._closed = False
 
@@ -35,6 +36,8 @@ class LocalGeneration:
         try:
             while self._unfinished:
                 chunk = await self._chunks.get()
+                if chunk is None:
+                    return
                 self._tokens += chunk.tokens
                 self._unfinished -= chunk.finish_reason is not None
                 if chunk.finish_reason == "error":
@@ -48,10 +51,11 @@ class LocalGeneration:
         if not self._closed:
             self._closed = True
             self._cancel(self)
+            self._chunks.put_nowait(None)  # A reader in another task ends too.
 
     def deliver(self, chunks: list[Chunk]) -> None:
         """Hand over chunks; called from the engine's thread."""
-        if not self._loop.is_closed():
+        with suppress(RuntimeError):  # A closed loop has no reader, and it can close at any time.
             self._loop.call_soon_threadsafe(self._put, chunks)
 
     def _put(self, chunks: list[Chunk]) -> None:

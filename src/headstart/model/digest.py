@@ -15,6 +15,9 @@ from pathlib import Path
 
 from headstart.model.config import ModelConfig
 
+_REMEMBERED_FROM = 64 * 1024 * 1024
+"""Bytes. A smaller file is hashed in less than a tenth of a second: not worth an entry."""
+
 
 def checkpoint_digest(files: Sequence[Path], config: ModelConfig, cache: Path) -> bytes:
     """32 bytes over the weight files' contents, in order, and the config they are used with.
@@ -40,22 +43,28 @@ def _start(kind: str, config: ModelConfig) -> "hashlib._Hash":
 
 
 def _file_digest(file: Path, cache: Path) -> bytes:
-    """SHA-256 of the file, remembered by path, size and times of change.
+    """SHA-256 of the file; of a big one remembered by path, size and times of change.
 
     The time of the inode's change is among them: unlike that of the content it can't be set back.
     """
     path, stat = file.resolve(), file.stat()
+    if stat.st_size < _REMEMBERED_FROM:
+        return _hash(path)
     entry = cache / f"{hashlib.sha256(str(path).encode()).hexdigest()}.json"
     state = [stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino]
     with suppress(OSError, ValueError, KeyError, TypeError):
         known = json.loads(entry.read_bytes())
         if known["state"] == state:
             return bytes.fromhex(known["sha256"])
-    with path.open("rb") as opened:
-        digest = hashlib.file_digest(opened, "sha256").digest()
+    digest = _hash(path)
     with suppress(OSError):
         _write(entry, json.dumps({"path": str(path), "state": state, "sha256": digest.hex()}))
     return digest
+
+
+def _hash(file: Path) -> bytes:
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").digest()
 
 
 def _write(entry: Path, text: str) -> None:

@@ -49,7 +49,8 @@ def load_model(
 ) -> LoadedModel:
     """Load what `resolve(model)` finds; with `dummy` only its shape, filled with noise.
 
-    Raises ModelError, by name, for what is missing, damaged or not supported.
+    Raises ModelError, by name, for what is missing, damaged or not supported; TextError for what
+    is wrong with the tokenizer.
     """
     checkpoint = resolve(model)
     if load_format == "dummy":
@@ -58,7 +59,7 @@ def load_model(
     match checkpoint.kind:
         case "gguf":
             file = read_gguf(path)
-            config, codec = gguf_config(file), Codec.from_gguf(path)
+            config, codec = gguf_config(file), Codec.from_gguf(file.metadata)
             weights = assemble(GgufSource(file, config), config, dtype, device)
             digest = _digest([path], config)
         case "huggingface":
@@ -79,21 +80,30 @@ def _load_dummy(checkpoint: Checkpoint, dtype: torch.dtype, device: torch.device
     path = checkpoint.path
     match checkpoint.kind:
         case "gguf":
-            config, codec = gguf_config(read_gguf(path)), Codec.from_gguf(path)
+            file = read_gguf(path)
+            config, codec = gguf_config(file), Codec.from_gguf(file.metadata)
         case "huggingface":
-            config, codec = read_hf_config(path / "config.json"), _codec_or_default(path)
+            config = read_hf_config(path / "config.json")
+            codec = _codec_or_default(path, config)
         case "config":
-            config, codec = read_hf_config(path), _codec_or_default(path.parent)
+            config = read_hf_config(path)
+            codec = _codec_or_default(path.parent, config)
     weights = assemble(DummySource(config), config, dtype, device)
     return LoadedModel(checkpoint.name, config, weights, codec, dummy_digest(config, SEED))
 
 
-def _codec_or_default(directory: Path) -> Codec:
+def _codec_or_default(directory: Path, config: ModelConfig) -> Codec:
     """A bare config has no tokenizer; to measure a shape any will do."""
     if (directory / "tokenizer.json").is_file():
         return Codec.from_directory(directory)
     logger.warning("%s has no tokenizer.json: using %s's.", directory, DEFAULT_MODEL)
-    return Codec.from_gguf(fetch_default_model())
+    codec = Codec.from_gguf(read_gguf(fetch_default_model()).metadata)
+    if codec.vocab_size > config.vocab_size:
+        raise ModelError(
+            f"vocab_size = {config.vocab_size} is too small for the tokenizer of {DEFAULT_MODEL}, "
+            f"which needs {codec.vocab_size}. Put the model's tokenizer.json into {directory}."
+        )
+    return codec
 
 
 def _digest(files: Sequence[Path], config: ModelConfig) -> bytes:

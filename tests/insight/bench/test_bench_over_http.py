@@ -9,10 +9,11 @@ import pytest
 
 from headstart.insight.bench.checks import deviations
 from headstart.insight.bench.client import Abilities, Endpoint
+from headstart.insight.bench.driver import Driver
 from headstart.insight.bench.plan import Request, Sample
 from headstart.insight.bench.probe import is_repetition, probe
 from headstart.insight.bench.prompts import PromptSource
-from headstart.insight.bench.run import Driver, Measured, Settings, run
+from headstart.insight.bench.run import Measured, Settings, run
 from headstart.insight.wire import EndpointError
 
 T = TypeVar("T")

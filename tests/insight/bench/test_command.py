@@ -3,8 +3,12 @@
 import json
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 BENCH = (sys.executable, "-c", "from headstart.cli import main; main()", "bench")
 
@@ -67,3 +71,22 @@ def test_an_unknown_scenario_is_refused_with_the_known_ones() -> None:
     done = run("--scenario", "A,X")
     assert done.returncode == 2
     assert "no scenario X" in done.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="finds the child in /proc")
+def test_a_terminated_benchmark_takes_its_server_with_it() -> None:
+    with subprocess.Popen([*BENCH, "--scenario", "D"], stderr=subprocess.DEVNULL) as process:
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        server = _wait_for(children.read_text).split()[0]
+        process.terminate()
+        assert process.wait(30) == 130
+    assert not Path(f"/proc/{server}").exists()
+
+
+def _wait_for(read: Callable[[], str]) -> str:
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        if found := read():
+            return found
+        time.sleep(0.01)
+    raise TimeoutError

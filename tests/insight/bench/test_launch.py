@@ -54,6 +54,7 @@ def test_a_server_is_ready_when_its_health_says_so_and_gone_afterwards(
 
     server, flags = asyncio.run(use())
     assert server.ready_seconds >= 0.3
+    assert server.ready_bytes is not None
     assert server.ready_bytes > 2**20
     assert flags.endswith("--flag")
     assert not alive(server.pid)

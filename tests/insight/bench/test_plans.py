@@ -6,9 +6,9 @@ from collections.abc import Sequence
 import pytest
 
 from headstart.insight.bench.catalog import KEYS, Choice, scenarios
+from headstart.insight.bench.driver import warm_up
 from headstart.insight.bench.plan import Request, Step, count
 from headstart.insight.bench.prompts import PromptSource
-from headstart.insight.bench.run import warm_up
 from headstart.insight.bench.scenarios.base import Scenario
 
 CONTEXT = 8192

@@ -27,4 +27,5 @@ def test_one_value_is_its_own_percentile() -> None:
 
 def test_the_spread_is_shown_only_where_there_is_one() -> None:
     assert summary([0.25]).show(1e3) == "250"
+    assert summary([0.25, 0.2501]).show(1e3) == "250"
     assert summary([0.25, 0.5, 0.125]).show(1e3) == "250 (125-500)"

@@ -31,7 +31,7 @@ class Server:
     pid: int
     ready_seconds: float
     """From the start of the process to the first 200 of /health."""
-    ready_bytes: int
+    ready_bytes: int | None
     """Resident then."""
 
 

@@ -49,13 +49,25 @@ def load_average() -> float:
     return round(os.getloadavg()[0], 2)
 
 
-def resident_bytes(pid: int) -> int:
-    """Memory that the process holds in RAM: by the kernel's own word on Linux, else by `ps`."""
-    status = Path(f"/proc/{pid}/status")
-    if status.exists():
-        return int(status.read_text().partition("VmRSS:")[2].split()[0]) * 1024
+def resident_bytes(pid: int) -> int | None:
+    """Memory that the process holds in RAM, by the kernel's word on Linux, else by `ps`.
+
+    None if the process has ended.
+    """
+    if sys.platform == "linux":
+        return _resident_linux(Path(f"/proc/{pid}/status"))
     command = ["ps", "-o", "rss=", "-p", str(pid)]
-    return int(subprocess.run(command, capture_output=True, check=True).stdout) * 1024
+    kib = subprocess.run(command, capture_output=True, check=False).stdout.strip()
+    return int(kib) * 1024 if kib else None
+
+
+def _resident_linux(status: Path) -> int | None:
+    try:
+        _, found, rest = status.read_text().partition("VmRSS:")
+    except FileNotFoundError:
+        return None
+    # An ended process that nobody has waited for still has a status, without this line.
+    return int(rest.split()[0]) * 1024 if found else None
 
 
 def _cpu() -> str:

@@ -9,10 +9,11 @@ from pathlib import Path
 from rich.console import Console
 
 from headstart.insight.bench import table
+from headstart.insight.bench.driver import Watcher
 from headstart.insight.bench.machine import load_average, machine
 from headstart.insight.bench.progress import ProgressBar
 from headstart.insight.bench.report import Outcome, as_json, preamble, remarks, tables
-from headstart.insight.bench.run import Measured, ServerFacts, Settings, Watcher, run
+from headstart.insight.bench.run import Measured, ServerFacts, Settings, run
 from headstart.insight.wire import EndpointError
 
 

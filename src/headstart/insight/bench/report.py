@@ -8,6 +8,7 @@ import msgspec
 from headstart.insight.bench.checks import Deviation, deviations
 from headstart.insight.bench.machine import Machine
 from headstart.insight.bench.run import Measured, ServerFacts, Settings
+from headstart.insight.bench.scenarios.base import UNKNOWN
 from headstart.insight.bench.table import Table
 
 SCHEMA = "headstart-bench/1"
@@ -44,12 +45,16 @@ def _servers(servers: tuple[ServerFacts, ...]) -> Table:
         (
             server.arm or "cache on",
             f"{server.ready_seconds:.1f}",
-            f"{server.ready_bytes / 2**20:.0f}",
-            f"{server.ended_bytes / 2**20:.0f}",
+            _mebibytes(server.ready_bytes),
+            _mebibytes(server.ended_bytes),
         )
         for server in servers
     )
     return Table("Server", ("server", "ready after s", "RSS MiB, ready", "RSS MiB, end"), rows)
+
+
+def _mebibytes(size: int | None) -> str:
+    return UNKNOWN if size is None else f"{size / 2**20:.0f}"
 
 
 def preamble(outcome: Outcome) -> list[str]:

@@ -1,18 +1,16 @@
 """The order of things: find the endpoint or start one, probe, warm up, run the plans, collect."""
 
-import asyncio
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import httpx
 
 from headstart.insight import http
 from headstart.insight.bench import catalog
 from headstart.insight.bench.client import Abilities, Endpoint
+from headstart.insight.bench.driver import Driver, Watcher, warm_up
 from headstart.insight.bench.launch import Server, serving
 from headstart.insight.bench.machine import resident_bytes
-from headstart.insight.bench.plan import Lane, Request, Sample, Step, alone, count
+from headstart.insight.bench.plan import Sample, count
 from headstart.insight.bench.probe import probe
 from headstart.insight.bench.prompts import PromptSource
 from headstart.insight.bench.scenarios.base import Scenario
@@ -39,17 +37,17 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class ServerFacts:
-    """A server we started ourselves; bytes resident."""
+    """A server we started ourselves; bytes resident (None: unknown, the process is gone)."""
 
     arm: str
     ready_seconds: float
-    ready_bytes: int
-    ended_bytes: int
+    ready_bytes: int | None
+    ended_bytes: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What one server gave. `failures`: scenario key to message, those have no complete samples."""
+    """What was found. `failures`: scenario key to message, those have no complete samples."""
 
     model: str
     abilities: Abilities
@@ -67,22 +65,6 @@ class Measured:
         ]
 
 
-class Watcher(Protocol):
-    """Who looks on while it runs."""
-
-    def say(self, text: str) -> None:
-        """Something that takes a while begins."""
-        ...
-
-    def expect(self, requests: int) -> None:
-        """So many requests are coming."""
-        ...
-
-    def done(self, request: Request) -> None:
-        """One of them has ended."""
-        ...
-
-
 async def run(settings: Settings, watcher: Watcher) -> tuple[Measured, tuple[ServerFacts, ...]]:
     """The whole benchmark. Raises EndpointError if nothing can be measured at all."""
     source = PromptSource(settings.seed)
@@ -94,17 +76,29 @@ async def run(settings: Settings, watcher: Watcher) -> tuple[Measured, tuple[Ser
         measured = await _measure(settings, server.url, source, watcher)
         facts = [_facts("", server)]
     if "C" in settings.keys:
-        watcher.say("starting headstart serve --no-prefix-cache")
-        async with serving((*arguments, "--no-prefix-cache")) as server:
-            only_c = replace(settings, keys=("C",))
-            off = await _measure(only_c, server.url, source, watcher, CACHE_OFF)
-            facts.append(_facts(CACHE_OFF, server))
+        off, off_facts = await _cache_off(settings, arguments, source, watcher)
+        facts += off_facts
         measured = replace(
             measured,
             samples=measured.samples + off.samples,
-            failures=off.failures | measured.failures,
+            failures=measured.failures
+            | {f"{key}, {CACHE_OFF}": why for key, why in off.failures.items()},
         )
     return measured, tuple(facts)
+
+
+async def _cache_off(
+    settings: Settings, arguments: tuple[str, ...], source: PromptSource, watcher: Watcher
+) -> tuple[Measured, list[ServerFacts]]:
+    """Scenario C against a second server. It must not cost us what the first one gave."""
+    watcher.say("starting headstart serve --no-prefix-cache")
+    only_c = replace(settings, keys=("C",))
+    try:
+        async with serving((*arguments, "--no-prefix-cache")) as server:
+            measured = await _measure(only_c, server.url, source, watcher, CACHE_OFF)
+            return measured, [_facts(CACHE_OFF, server)]
+    except EndpointError as error:
+        return Measured("", Abilities(), (), (), {"C": str(error)}), []
 
 
 def _facts(arm: str, server: Server) -> ServerFacts:
@@ -148,43 +142,3 @@ async def _measure(
             except EndpointError as error:
                 failures[scenario.key] = str(error)
         return Measured(endpoint.model, abilities, tuple(chosen), tuple(samples), failures)
-
-
-def warm_up(source: PromptSource, steps: Sequence[Step]) -> list[Step]:
-    """An unseen prompt as long as the plan's longest, and a hit on it: both paths run once."""
-    longest = max(len(request.prompt) for step in steps for lane in step for request in lane)
-    prompt = source.fresh(longest)
-    asked = (prompt, prompt[: longest // 2] + source.fresh(1))
-    return [alone(Request("", "warmup", (), 0, p, max_tokens=2)) for p in asked]
-
-
-class Driver:
-    """Sends planned requests to one endpoint."""
-
-    def __init__(
-        self, endpoint: Endpoint, abilities: Abilities, arm: str, watcher: Watcher
-    ) -> None:
-        self._endpoint = endpoint
-        self._abilities = abilities
-        self._arm = arm
-        self._watcher = watcher
-
-    async def steps(self, steps: Sequence[Step]) -> list[Sample]:
-        """Step by step, the lanes of a step together. Raises the first lane's EndpointError."""
-        samples: list[Sample] = []
-        for step in steps:
-            try:
-                async with asyncio.TaskGroup() as group:
-                    lanes = [group.create_task(self._lane(lane)) for lane in step]
-            except* EndpointError as errors:
-                raise errors.exceptions[0] from None
-            samples += [sample for lane in lanes for sample in lane.result()]
-        return samples
-
-    async def _lane(self, lane: Lane) -> list[Sample]:
-        samples = []
-        for request in lane:
-            samples.append(await self._endpoint.measure(request, self._abilities, self._arm))
-            if request.role != "warmup":
-                self._watcher.done(request)
-        return samples

@@ -15,9 +15,9 @@ class Summary:
     n: int
 
     def show(self, scale: float = 1.0, digits: int = 0) -> str:
-        """`median (low-high)`, each times `scale`; the median alone when there is one value."""
+        """`median (low-high)`, each times `scale`; the median alone where all values look alike."""
         median, low, high = (f"{v * scale:.{digits}f}" for v in (self.median, self.low, self.high))
-        return median if self.n == 1 else f"{median} ({low}-{high})"
+        return median if low == high else f"{median} ({low}-{high})"
 
 
 def summary(values: Iterable[float]) -> Summary:
