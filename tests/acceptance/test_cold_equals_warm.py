@@ -1,21 +1,20 @@
 """Law 1 on the default model: an answer doesn't depend on what was cached, shared or evicted."""
 
 import asyncio
-from collections.abc import Callable, Sequence
-from functools import partial
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from tests.acceptance.compare import Comparison, Outcome, hold_exactly
+from tests.acceptance.prompts import BLOCK, CONTEXT, POOL_TOKENS, STEP, prompts
+from tests.engine.drive import answer, choices, request, running
 
-from headstart.engine.api import PromptTooLong, TokenLogprob
 from headstart.engine.core import LocalEngine
 from headstart.model.kv import kv_bytes_per_token
 from headstart.model.load import LoadedModel, load_model
-from tests.acceptance.compare import NEAR_TIE, Comparison, Outcome, hold_exactly
-from tests.acceptance.prompts import BLOCK, CONTEXT, POOL_TOKENS, STEP, prompts
-from tests.engine.drive import answer, request, running
 
 pytestmark = pytest.mark.slow
 
@@ -23,8 +22,10 @@ MAX_TOKENS = 5
 CHUNK = 256
 """Deterministic mode's borders; hits are whole chunks."""
 
-GROUP = 4
-"""Requests in a batch."""
+ASKED: Mapping[str, Any] = {"max_tokens": MAX_TOKENS, "ignore_eos": True}
+
+GROUP = 5
+"""Requests in a batch: three others at least run beside each."""
 
 Hold = Callable[[Outcome, Outcome, str], None]
 
@@ -58,20 +59,42 @@ def reusable(prompt: Sequence[int], unit: int) -> int:
     return (len(prompt) - 1) // unit * unit
 
 
-async def together(engine: LocalEngine, group: Sequence[Sequence[int]]) -> list[Outcome]:
-    """Answers of requests that arrive together; with how many others each one ran is checked."""
-    answers = [answer(engine, prompt, **ASKED) for prompt in group]
-    return await asyncio.gather(*answers)
+def batches(count: int) -> Iterator[range]:
+    return (range(at, min(at + GROUP, count)) for at in range(0, count, GROUP))
+
+
+async def together(
+    engine: LocalEngine, prompts: Sequence[Sequence[int]], group: range
+) -> tuple[list[tuple[int, Outcome]], int]:
+    """Answers to the group's requests, sent at once; and how many of them ran in one step."""
+    most = 0
+
+    def watch() -> None:
+        nonlocal most
+        most = max(most, engine.stats().running)
+
+    answers = [choices(engine, request(prompts[n], **ASKED), watch=watch) for n in group]
+    outcomes = await asyncio.gather(*answers)
+    return [(n, outcome) for n, (outcome,) in zip(group, outcomes, strict=True)], most
+
+
+async def crowd_out(engine: LocalEngine, prompts: Sequence[Sequence[int]]) -> None:
+    """Send unrelated prompts until the pool has had to give up all of `prompts`."""
+    for _ in range(8):
+        if not any(would_hit(engine, prompt) for prompt in prompts):
+            return
+        filler = [random.randrange(1000, 20_000) for _ in range(CONTEXT - 8)]
+        await answer(engine, filler, max_tokens=1)
 
 
 async def hold_four_runs(engine: LocalEngine, loaded: LoadedModel, unit: int, hold: Hold) -> None:
     """Cold, warm, warm in a batch, and after eviction, for every prompt."""
     fifty = prompts(loaded.codec, max_tokens=MAX_TOKENS)
     cold: dict[int, Outcome] = {}
-    for group in batches(range(len(fifty))):
+    for group in batches(len(fifty)):
         for number in group:
             cold[number] = await answer(engine, fifty[number], **ASKED)
-            # ACCT-16: the control that a hit is a hit. A prompt never seen, however long, is none.
+            # ACCT-16: the control that a hit is a hit. An unseen prompt of equal length is none.
             assert cold[number].reuse.cached_tokens == 0
             assert len(cold[number].ids) == MAX_TOKENS
         for number in group:
@@ -81,16 +104,19 @@ async def hold_four_runs(engine: LocalEngine, loaded: LoadedModel, unit: int, ho
             computed = engine.stats().prefill_tokens - before
             assert computed == len(fifty[number]) - warm.reuse.cached_tokens
             hold(cold[number], warm, f"{len(fifty[number])} tokens, warm")
-        for number, batched in await together(engine, fifty, group):
+        batch, running_at_once = await together(engine, fifty, group)
+        assert running_at_once >= 4
+        for number, batched in batch:
             assert batched.reuse.cached_tokens == reusable(fifty[number], unit)
             hold(cold[number], batched, f"{len(fifty[number])} tokens, warm in a batch")
     evicted = 0
-    for group in batches(range(len(fifty))):
+    for group in batches(len(fifty)):
+        await crowd_out(engine, [fifty[number] for number in group])
         for number in group:
-            # Since its last use, more than the pool holds has been cached.
             assert would_hit(engine, fifty[number]) == 0
             evicted += reusable(fifty[number], unit) > 0
-        for number, again in await together(engine, fifty, group):
+        batch, _ = await together(engine, fifty, group)
+        for number, again in batch:
             assert again.reuse.cached_tokens == 0
             hold(cold[number], again, f"{len(fifty[number])} tokens, after eviction")
     assert evicted == sum(len(prompt) > unit for prompt in fifty) > 0
@@ -106,6 +132,7 @@ def test_law_1_four_runs_of_fifty_prompts_agree_but_for_near_ties(in_fp32: Loade
             await hold_four_runs(engine, in_fp32, BLOCK, comparison.hold)
 
     asyncio.run(main())
+    print(comparison)
     assert comparison.compared == 150
     # The margin of 1e-3 is met by chance at one position in hundreds; more would be an error.
     assert len(comparison.near_ties) <= 3, comparison.near_ties

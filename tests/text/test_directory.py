@@ -42,11 +42,11 @@ def test_all_declared_ends_are_collected(byte_level: Tokenizer, make_directory: 
     assert Codec.from_directory(path).eos_ids == (4, 2, 1, 3)
 
 
-def test_add_bos_token_in_the_config_wins(byte_level: Tokenizer, make_directory: Any) -> None:
+def test_tokenizer_json_alone_decides_on_bos(byte_level: Tokenizer, make_directory: Any) -> None:
     path = make_directory(byte_level, add_bos_token=False, bos_token="<|begin_of_text|>")
     codec = Codec.from_directory(path)
     assert codec.bos_id == 0
-    assert codec.encode_prompt("Hello") == codec.encode("Hello")
+    assert codec.encode_prompt("Hello") == [0, *codec.encode("Hello")]
     assert codec.encode_prompt("Hello") == auto_tokenizer(path).encode("Hello")
 
 

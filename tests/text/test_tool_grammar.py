@@ -1,5 +1,7 @@
 """The grammars, judged by llguidance itself."""
 
+from typing import Any
+
 import pytest
 from llguidance import LLMatcher, LLTokenizer
 from tests.text.conversations import CLOCK, WEATHER
@@ -68,7 +70,9 @@ def test_a_named_tool_is_the_only_one_allowed(guide: LLTokenizer, tool_format: T
     assert not accepts(guide, grammar, wrap(tool_format.name, ("get_weather", PARIS)))
 
 
-@pytest.mark.parametrize(("tool_format", "several"), zip(FORMATS, [True, False, True], strict=True))
+@pytest.mark.parametrize(
+    ("tool_format", "several"), [*zip(FORMATS, [True, False, True], strict=True)]
+)
 def test_parallel_allows_several_where_the_family_can(
     guide: LLTokenizer, tool_format: ToolFormat, several: bool
 ) -> None:
@@ -98,7 +102,7 @@ def test_the_special_token_of_mistral_begins_the_call_and_reaches_the_parser(
 
 
 def test_marks_of_the_format_are_text_though_they_are_special_tokens(
-    sentencepiece_like: Tokenizer, make_directory
+    sentencepiece_like: Tokenizer, make_directory: Any
 ) -> None:
     template = "{{ tools }}[TOOL_CALLS]"
     codec = Codec.from_directory(make_directory(sentencepiece_like, chat_template=template))

@@ -85,9 +85,9 @@ class PrefixCache:
         if blocks < 1 or block_size < 1:
             raise ValueError("a cache needs at least one block of at least one token")
         self.block_size = block_size
-        self.reuse_unit = reuse_unit or block_size
-        if self.reuse_unit % block_size:
-            raise ValueError("reuse_unit must be a multiple of block_size")
+        self.reuse_unit = block_size if reuse_unit is None else reuse_unit
+        if self.reuse_unit < 1 or self.reuse_unit % block_size:
+            raise ValueError("reuse_unit must be a positive multiple of block_size")
         self.enabled = enabled
         self.generation = 0
         self.evicted = 0
@@ -122,6 +122,8 @@ class PrefixCache:
 
     def chain(self, namespace: Namespace) -> KeyChain:
         """An empty key chain. Keep it with its sequence: it only grows."""
+        if namespace.block_size != self.block_size:
+            raise ValueError("the namespace is of another block size than the cache")
         return KeyChain(namespace, self.generation)
 
     def blocks_for(self, tokens: int) -> int:
@@ -172,6 +174,8 @@ class PrefixCache:
 
     def grow(self, lease: Lease, tokens: int) -> bool:
         """Make the lease hold blocks for `tokens` tokens. False, and no change, if it can't."""
+        if not lease.live:
+            return False
         missing = self.blocks_for(tokens) - len(lease.blocks)
         if missing <= 0:
             return True

@@ -9,6 +9,7 @@ from headstart.cache import PrefixCache
 from headstart.engine.core import Identity, LocalEngine
 from headstart.engine.scheduler import Scheduler
 from headstart.model.decoder import Decoder
+from headstart.model.errors import ModelError
 from headstart.model.kv import KVPool, kv_bytes_per_token
 from headstart.model.load import LoadedModel
 from headstart.model.lora import load_adapter
@@ -26,7 +27,7 @@ class TooLittleMemory(ValueError):
 def build_engine(loaded: LoadedModel, settings: Settings) -> LocalEngine:
     """Allocate the pool, load the adapters and start the engine's thread.
 
-    Raises TooLittleMemory, or what `load_adapter` raises for an adapter it can't use.
+    Raises TooLittleMemory; ModelError for two adapters of one name, or one that can't be used.
     """
     config, weights = loaded.config, loaded.weights
     dtype, device = weights.embed.dtype, weights.embed.device
@@ -44,6 +45,7 @@ def build_engine(loaded: LoadedModel, settings: Settings) -> LocalEngine:
     if settings.deterministic:
         chunk = -(-DETERMINISTIC_CHUNK // settings.block_size) * settings.block_size
     pool = KVPool(config, blocks=blocks, block_size=settings.block_size, dtype=dtype, device=device)
+    _check_names(settings.served_model_name or loaded.name, settings)
     adapters = [
         load_adapter(name, Path(path), config, dtype, device) for name, path in settings.loras
     ]
@@ -69,6 +71,18 @@ def build_engine(loaded: LoadedModel, settings: Settings) -> LocalEngine:
         max_waiting=settings.max_waiting,
         adapters=adapters,
     )
+
+
+def _check_names(model: str, settings: Settings) -> None:
+    """A request names its model or adapter, so no two may share a name. Raises ModelError."""
+    taken = {model}
+    for name, _ in settings.loras:
+        if name in taken:
+            raise ModelError(
+                f"The name {name!r} stands for two models: give each --lora a name of its own, "
+                "other than the base model's."
+            )
+        taken.add(name)
 
 
 def kv_memory(settings: Settings) -> int:

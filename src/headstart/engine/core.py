@@ -132,8 +132,9 @@ class LocalEngine:
             waiting = len(self._scheduler.waiting)
             if waiting + request.n > self._max_waiting:
                 raise QueueFull(
-                    f"{waiting} requests wait already and at most {self._max_waiting} may; "
-                    "try again later.",
+                    # Not how many wait: that would count other tenants' requests.
+                    f"The queue is full: at most {self._max_waiting} requests may wait. "
+                    "Try again later.",
                     retry_after=1 + waiting // max(1, len(self._scheduler.running)),
                 )
             for index, mask in enumerate(masks):

@@ -12,20 +12,23 @@ from headstart.text.errors import TokenizerError
 
 
 def load_directory(path: Path) -> TextAssets:
-    """Read tokenizer, templates, special tokens. Raises TokenizerError naming the bad file."""
+    """Read tokenizer, templates, special tokens. Raises TokenizerError naming the bad file.
+
+    Whether a prompt begins with BOS is for tokenizer.json to say: beside one, transformers too
+    ignores `add_bos_token` in tokenizer_config.json.
+    """
     config = _read_json(path / "tokenizer_config.json")
     tokenizer = _load_tokenizer(path / "tokenizer.json")
     _add_declared_tokens(tokenizer, config.get("added_tokens_decoder", {}))
     special = _special_tokens({**_read_json(path / "special_tokens_map.json"), **config})
     bos = special.get("bos_token")
-    add_bos = config.get("add_bos_token")
     return TextAssets(
         tokenizer=tokenizer,
         templates=_templates(path, config),
         special_tokens=special,
         eos_ids=_eos_ids(path, tokenizer, special),
         bos_id=None if bos is None else tokenizer.token_to_id(bos),
-        add_bos=add_bos if isinstance(add_bos, bool) else None,
+        add_bos=None,
     )
 
 

@@ -6,6 +6,9 @@ from typing import Protocol
 from headstart.text.tool_events import CallArguments, CallStart, Event, Text
 from headstart.text.tool_json import BracketScanner, may_be_call, read_calls, skip_blank
 
+_NO_CALL = -1
+"""In place of a call's end: what stands here can't become a call any more."""
+
 
 @dataclass(frozen=True, slots=True)
 class Opening:
@@ -69,8 +72,8 @@ class JsonCallParser:
             end = self._call_end(self._opening.body, final=final)
             if end is None and not final:
                 return events
-            calls = None if end is None else self._read(self._opening.body)
-            if end is None or calls is None:
+            calls = None if end in (None, _NO_CALL) else self._read(self._opening.body)
+            if calls is None:
                 events += self._release(max(self._opening.body, 1))
             else:
                 events += calls
@@ -79,7 +82,7 @@ class JsonCallParser:
             self._opening = self._scanner = self._json_end = None
 
     def _call_end(self, body: int, *, final: bool) -> int | None:
-        """Position behind the call; None if it is unfinished, or, at once, 0 if it is none."""
+        """Position behind the call, None while that is open, _NO_CALL as soon as it is none."""
         start = skip_blank(self._buffer, body)
         if self._scanner is None:
             if start == len(self._buffer):
@@ -87,7 +90,7 @@ class JsonCallParser:
             self._scanner = BracketScanner(start)
         if self._json_end is None:
             if not may_be_call(self._buffer[start : start + 64]):
-                return 0
+                return _NO_CALL
             self._json_end = self._scanner.scan(self._buffer)
             if self._json_end is None:
                 return None
@@ -97,7 +100,7 @@ class JsonCallParser:
             return tail + len(self._closing)
         if self._closing.startswith(rest):
             return len(self._buffer) if final else None
-        return 0
+        return _NO_CALL
 
     def _read(self, body: int) -> list[Event] | None:
         """The complete call's events, None where its JSON is not a call."""
