@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -73,6 +74,12 @@ def serve(
     max_body_bytes: Annotated[
         str, typer.Option(metavar="SIZE", help="Larger request bodies get 413.")
     ] = "32MiB",
+    template_date: Annotated[
+        datetime | None,
+        typer.Option(
+            formats=["%Y-%m-%d"], help="Today, for templates that show a date; default: none."
+        ),
+    ] = None,
     deterministic: Annotated[
         bool, typer.Option("--deterministic", help="Cold and warm runs agree bit for bit.")
     ] = False,
@@ -110,6 +117,7 @@ def serve(
         max_waiting=max_waiting,
         max_body_bytes=parse_size(max_body_bytes),
         context_length=context_length,
+        template_date=None if template_date is None else template_date.date(),
         deterministic=deterministic,
         prefix_cache=not no_prefix_cache,
         api_key=api_key,

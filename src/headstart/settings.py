@@ -1,5 +1,6 @@
 """Everything an operator can choose, read once at the edge. Plain data: it imports no room."""
 
+import datetime
 from dataclasses import dataclass
 from typing import Literal
 
@@ -31,6 +32,8 @@ class Settings:
     max_body_bytes: int = 32 * 1024 * 1024
     context_length: int | None = None
     """None is the model's own."""
+    template_date: datetime.date | None = None
+    """What chat templates show as today. None leaves them without a clock."""
     deterministic: bool = False
     """Cold and warm runs agree bit for bit."""
     prefix_cache: bool = True

@@ -87,6 +87,17 @@ async def crowd_out(engine: LocalEngine, prompts: Sequence[Sequence[int]]) -> No
         await answer(engine, filler, max_tokens=1)
 
 
+async def evict(
+    engine: LocalEngine, prompts: Sequence[Sequence[int]], *, filler: Sequence[int]
+) -> None:
+    """Use the pool for other things, if need be, until nothing of `prompts` is left in it."""
+    for number in range(POOL_TOKENS // len(filler) + 2):
+        if not any(would_hit(engine, prompt) for prompt in prompts):
+            return
+        await answer(engine, filler, max_tokens=1, salt=f"filler {number}")
+    pytest.fail("what was least recently used is still there")
+
+
 async def hold_four_runs(engine: LocalEngine, loaded: LoadedModel, unit: int, hold: Hold) -> None:
     """Cold, warm, warm in a batch, and after eviction, for every prompt."""
     fifty = prompts(loaded.codec, max_tokens=MAX_TOKENS)
@@ -119,8 +130,8 @@ async def hold_four_runs(engine: LocalEngine, loaded: LoadedModel, unit: int, ho
         for number, again in batch:
             assert again.reuse.cached_tokens == 0
             hold(cold[number], again, f"{len(fifty[number])} tokens, after eviction")
-    assert evicted == sum(len(prompt) > unit for prompt in fifty) > 0
-    assert engine.stats().cache.evicted_blocks >= POOL_TOKENS // BLOCK
+    reused_once = sum(reusable(prompt, unit) for prompt in fifty)
+    assert engine.stats().cache.evicted_blocks >= reused_once // BLOCK > 0
 
 
 def test_law_1_four_runs_of_fifty_prompts_agree_but_for_near_ties(in_fp32: LoadedModel) -> None:
@@ -146,5 +157,94 @@ def test_law_1_four_runs_of_fifty_prompts_are_the_same_bits_in_deterministic_mod
         settings = {**pool(in_bf16, POOL_TOKENS), "max_batch_tokens": STEP, "deterministic": True}
         async with running(in_bf16, **settings) as engine:
             await hold_four_runs(engine, in_bf16, CHUNK, hold_exactly)
+
+    asyncio.run(main())
+
+
+def test_law_1_what_was_evicted_in_part_is_computed_from_there(in_fp32: LoadedModel) -> None:
+    comparison = Comparison()
+
+    async def main() -> None:
+        async with running(in_fp32, **pool(in_fp32, 20 * BLOCK)) as engine:
+            prompt, *others = prompts(in_fp32.codec, max_tokens=MAX_TOKENS)[::-1]
+            prompt = prompt[:200]
+            cold = await answer(engine, prompt, **ASKED)
+            # Twelve whole blocks stay cached; a prompt of eleven leaves room for nine of them.
+            await answer(engine, others[0][: 11 * BLOCK], max_tokens=1)
+            assert engine.stats().cache.evicted_blocks == 3
+            warm = await answer(engine, prompt, **ASKED)
+            assert warm.reuse.cached_tokens == 9 * BLOCK
+            comparison.hold(cold, warm, "after eviction in part")
+
+    asyncio.run(main())
+    assert comparison.near_ties == []
+
+
+def test_edge_the_context_is_full_to_its_last_token(in_fp32: LoadedModel) -> None:
+    """The four runs above have a prompt that fills the context; one token more is refused."""
+
+    async def main() -> None:
+        async with running(in_fp32, **pool(in_fp32, POOL_TOKENS)) as engine:
+            longest = prompts(in_fp32.codec, max_tokens=MAX_TOKENS)[-1]
+            assert len(longest) + MAX_TOKENS == CONTEXT == engine.context_length
+            with pytest.raises(PromptTooLong) as refused:
+                engine.submit(request([*longest, longest[0]], **ASKED))
+            assert (refused.value.prompt_tokens, refused.value.limit) == (CONTEXT - 4, CONTEXT)
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize(
+    ("lengths", "blocks", "recomputed"),
+    [
+        # Grow from two blocks each to four where six are: nothing of a short prompt is kept.
+        ((30, 31), 6, 0),
+        # Grow from 17 blocks each to 18 where 35 are: the first chunk is kept.
+        ((262, 265), 35, CHUNK),
+    ],
+    ids=["within a chunk", "behind a chunk"],
+)
+def test_law_1_deterministic_bits_survive_preemption(
+    in_bf16: LoadedModel, lengths: tuple[int, int], blocks: int, recomputed: int
+) -> None:
+    asked = {"max_tokens": 22, "ignore_eos": True}
+    pair = [
+        prompts(in_bf16.codec, max_tokens=MAX_TOKENS)[-1 - n][:m] for n, m in enumerate(lengths)
+    ]
+
+    async def alone() -> list[Outcome]:
+        async with running(in_bf16, **pool(in_bf16, POOL_TOKENS), deterministic=True) as engine:
+            return [await answer(engine, prompt, **asked) for prompt in pair]
+
+    async def squeezed() -> list[Outcome]:
+        async with running(in_bf16, **pool(in_bf16, blocks * BLOCK), deterministic=True) as engine:
+            outcomes = await asyncio.gather(*[answer(engine, prompt, **asked) for prompt in pair])
+            assert engine.stats().preemptions > 0
+            assert engine.stats().recomputed_tokens > 0
+            return outcomes
+
+    for cold, other in zip(asyncio.run(alone()), asyncio.run(squeezed()), strict=True):
+        hold_exactly(cold, other, "after a preemption")
+
+
+def test_law_1_a_resumed_request_reuses_no_generated_token_that_was_computed_in_another_chunk(
+    in_bf16: LoadedModel,
+) -> None:
+    """A later turn has computed this answer's beginning as a prompt: other bits than decoding's."""
+    asked = {"max_tokens": 24, "ignore_eos": True}
+    *_, other, prompt = prompts(in_bf16.codec, max_tokens=MAX_TOKENS)
+    prompt, other = prompt[: CHUNK - 6], other[: CHUNK + 6]
+
+    async def main() -> None:
+        async with running(in_bf16, **pool(in_bf16, 50 * BLOCK), deterministic=True) as engine:
+            cold = await answer(engine, prompt, **asked)
+            turn = [*prompt, *cold.ids]
+            assert (await answer(engine, turn, max_tokens=1)).reuse.cached_tokens == 0
+            assert would_hit(engine, turn) == CHUNK
+            first = asyncio.create_task(answer(engine, other, **asked))
+            await asyncio.sleep(0)
+            hold_exactly(cold, await answer(engine, prompt, **asked), "after a preemption")
+            await first
+            assert engine.stats().preemptions > 0
 
     asyncio.run(main())

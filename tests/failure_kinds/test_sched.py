@@ -33,7 +33,7 @@ def test_sched_04_two_that_together_need_more_than_the_pool_both_get_on(tiny: Lo
 
 
 def test_sched_06_health_answers_while_hits_and_stores_go_on_side_by_side(live: Live) -> None:
-    """One client hits in a loop, one stores and resets, and a third asks for health all the while."""
+    """One client hits in a loop, one stores and resets, and a third asks for health."""
     shared = prompt_of(200, seed=6)
     errors: list[BaseException] = []
 

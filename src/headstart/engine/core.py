@@ -153,7 +153,7 @@ class LocalEngine:
                     seed=(seed + index) % 2**63,
                     mask=mask,
                 )
-                output = Output(index, params, self._codec)
+                output = Output(index, params, self._codec, prompt)
                 self._arrivals += 1
                 self._choices[sequence] = _Choice(sequence, sampler, output, generation, adapter)
                 self._scheduler.add(sequence)

@@ -1,5 +1,7 @@
 """From sampled tokens to chunks of text: detokenising, stop strings, the reason to finish."""
 
+from collections.abc import Sequence
+
 from headstart.engine.api import Chunk, FinishReason, TokenLogprob
 from headstart.model.params import SamplingParams
 from headstart.model.sampling import Sampled
@@ -10,10 +12,12 @@ from headstart.text.stops import StopMatcher
 class Output:
     """The output of one choice. Text is whole characters and never part of a stop string."""
 
-    def __init__(self, index: int, params: SamplingParams, codec: Codec) -> None:
+    def __init__(
+        self, index: int, params: SamplingParams, codec: Codec, prompt: Sequence[int]
+    ) -> None:
         self._index = index
         self._codec = codec
-        self._detokenizer = codec.detokenizer()
+        self._detokenizer = codec.detokenizer(prompt)
         self._stops = StopMatcher(params.stop)
         self._max_tokens = params.max_tokens
         self._ends = set(params.stop_token_ids)

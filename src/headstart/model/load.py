@@ -1,5 +1,6 @@
 """A served model: config, weights, tokenizer and digest of one checkpoint."""
 
+import datetime
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -46,6 +47,7 @@ def load_model(
     dtype: torch.dtype,
     device: torch.device,
     load_format: Literal["auto", "dummy"] = "auto",
+    template_date: datetime.date | None = None,
 ) -> LoadedModel:
     """Load what `resolve(model)` finds; with `dummy` only its shape, filled with noise.
 
@@ -59,12 +61,14 @@ def load_model(
     match checkpoint.kind:
         case "gguf":
             file = read_gguf(path)
-            config, codec = gguf_config(file), Codec.from_gguf(file.metadata)
+            config = gguf_config(file)
+            codec = Codec.from_gguf(file.metadata, date=template_date)
             weights = assemble(GgufSource(file, config), config, dtype, device)
             digest = _digest([path], config)
         case "huggingface":
             files = weight_files(path)
-            config, codec = read_hf_config(path / "config.json"), Codec.from_directory(path)
+            config = read_hf_config(path / "config.json")
+            codec = Codec.from_directory(path, date=template_date)
             with open_safetensors(files) as source:
                 weights = assemble(source, config, dtype, device)
             digest = _digest(files, config)

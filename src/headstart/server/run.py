@@ -96,6 +96,7 @@ def _load(settings: Settings) -> tuple[LoadedModel, LocalEngine]:
         dtype=DTYPES[settings.dtype],
         device=_device(settings),
         load_format=settings.load_format,
+        template_date=settings.template_date,
     )
     return loaded, build_engine(loaded, settings)
 
