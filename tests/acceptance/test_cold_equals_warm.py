@@ -1,7 +1,6 @@
 """Law 1 on the default model: an answer doesn't depend on what was cached, shared or evicted."""
 
 import asyncio
-import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,8 +9,9 @@ import pytest
 import torch
 from tests.acceptance.compare import Comparison, Outcome, hold_exactly
 from tests.acceptance.prompts import BLOCK, CONTEXT, POOL_TOKENS, STEP, prompts
-from tests.engine.drive import answer, choices, request, running
+from tests.engine.drive import answer, choices, request, running, until_running
 
+from headstart.engine.api import PromptTooLong
 from headstart.engine.core import LocalEngine
 from headstart.model.kv import kv_bytes_per_token
 from headstart.model.load import LoadedModel, load_model
@@ -78,15 +78,6 @@ async def together(
     return [(n, outcome) for n, (outcome,) in zip(group, outcomes, strict=True)], most
 
 
-async def crowd_out(engine: LocalEngine, prompts: Sequence[Sequence[int]]) -> None:
-    """Send unrelated prompts until the pool has had to give up all of `prompts`."""
-    for _ in range(8):
-        if not any(would_hit(engine, prompt) for prompt in prompts):
-            return
-        filler = [random.randrange(1000, 20_000) for _ in range(CONTEXT - 8)]
-        await answer(engine, filler, max_tokens=1)
-
-
 async def evict(
     engine: LocalEngine, prompts: Sequence[Sequence[int]], *, filler: Sequence[int]
 ) -> None:
@@ -120,12 +111,8 @@ async def hold_four_runs(engine: LocalEngine, loaded: LoadedModel, unit: int, ho
         for number, batched in batch:
             assert batched.reuse.cached_tokens == reusable(fifty[number], unit)
             hold(cold[number], batched, f"{len(fifty[number])} tokens, warm in a batch")
-    evicted = 0
     for group in batches(len(fifty)):
-        await crowd_out(engine, [fifty[number] for number in group])
-        for number in group:
-            assert would_hit(engine, fifty[number]) == 0
-            evicted += reusable(fifty[number], unit) > 0
+        await evict(engine, [fifty[number] for number in group], filler=fifty[-1])
         batch, _ = await together(engine, fifty, group)
         for number, again in batch:
             assert again.reuse.cached_tokens == 0
@@ -143,7 +130,6 @@ def test_law_1_four_runs_of_fifty_prompts_agree_but_for_near_ties(in_fp32: Loade
             await hold_four_runs(engine, in_fp32, BLOCK, comparison.hold)
 
     asyncio.run(main())
-    print(comparison)
     assert comparison.compared == 150
     # The margin of 1e-3 is met by chance at one position in hundreds; more would be an error.
     assert len(comparison.near_ties) <= 3, comparison.near_ties
@@ -195,56 +181,50 @@ def test_edge_the_context_is_full_to_its_last_token(in_fp32: LoadedModel) -> Non
 
 
 @pytest.mark.parametrize(
-    ("lengths", "blocks", "recomputed"),
+    ("length", "blocks", "generated_before", "kept"),
     [
-        # Grow from two blocks each to four where six are: nothing of a short prompt is kept.
-        ((30, 31), 6, 0),
+        # Grow from two blocks each to four where seven are: nothing of a short prompt is kept.
+        (31, 7, 18, 0),
         # Grow from 17 blocks each to 18 where 35 are: the first chunk is kept.
-        ((262, 265), 35, CHUNK),
+        (265, 35, 8, CHUNK),
     ],
     ids=["within a chunk", "behind a chunk"],
 )
 def test_law_1_deterministic_bits_survive_preemption(
-    in_bf16: LoadedModel, lengths: tuple[int, int], blocks: int, recomputed: int
+    in_bf16: LoadedModel, length: int, blocks: int, generated_before: int, kept: int
 ) -> None:
     asked = {"max_tokens": 22, "ignore_eos": True}
-    pair = [
-        prompts(in_bf16.codec, max_tokens=MAX_TOKENS)[-1 - n][:m] for n, m in enumerate(lengths)
-    ]
-
-    async def alone() -> list[Outcome]:
-        async with running(in_bf16, **pool(in_bf16, POOL_TOKENS), deterministic=True) as engine:
-            return [await answer(engine, prompt, **asked) for prompt in pair]
-
-    async def squeezed() -> list[Outcome]:
-        async with running(in_bf16, **pool(in_bf16, blocks * BLOCK), deterministic=True) as engine:
-            outcomes = await asyncio.gather(*[answer(engine, prompt, **asked) for prompt in pair])
-            assert engine.stats().preemptions > 0
-            assert engine.stats().recomputed_tokens > 0
-            return outcomes
-
-    for cold, other in zip(asyncio.run(alone()), asyncio.run(squeezed()), strict=True):
-        hold_exactly(cold, other, "after a preemption")
-
-
-def test_law_1_a_resumed_request_reuses_no_generated_token_that_was_computed_in_another_chunk(
-    in_bf16: LoadedModel,
-) -> None:
-    """A later turn has computed this answer's beginning as a prompt: other bits than decoding's."""
-    asked = {"max_tokens": 24, "ignore_eos": True}
-    *_, other, prompt = prompts(in_bf16.codec, max_tokens=MAX_TOKENS)
-    prompt, other = prompt[: CHUNK - 6], other[: CHUNK + 6]
+    pair = [prompt[:length] for prompt in prompts(in_bf16.codec, max_tokens=MAX_TOKENS)[-2:]]
 
     async def main() -> None:
-        async with running(in_bf16, **pool(in_bf16, 50 * BLOCK), deterministic=True) as engine:
+        async with running(in_bf16, **pool(in_bf16, POOL_TOKENS), deterministic=True) as engine:
+            cold = [await answer(engine, prompt, **asked) for prompt in pair]
+        async with running(in_bf16, **pool(in_bf16, blocks * BLOCK), deterministic=True) as engine:
+            squeezed = await asyncio.gather(*[answer(engine, prompt, **asked) for prompt in pair])
+            assert engine.stats().preemptions == 1
+            assert engine.stats().recomputed_tokens == length + generated_before - kept
+        for one, other in zip(cold, squeezed, strict=True):
+            hold_exactly(one, other, "after a preemption")
+
+    asyncio.run(main())
+
+
+def test_law_1_a_resumed_request_reuses_no_generated_token_that_another_computed(
+    in_bf16: LoadedModel,
+) -> None:
+    """A later turn computes this answer as part of its prompt: other bits than decoding's."""
+    asked = {"max_tokens": 24, "ignore_eos": True}
+    prompt = prompts(in_bf16.codec, max_tokens=MAX_TOKENS)[-1][: CHUNK - 6]
+
+    async def main() -> None:
+        # Two begin with 18 and 16 blocks. The first one's 19th costs the second one its 17.
+        async with running(in_bf16, **pool(in_bf16, 35 * BLOCK), deterministic=True) as engine:
             cold = await answer(engine, prompt, **asked)
-            turn = [*prompt, *cold.ids]
-            assert (await answer(engine, turn, max_tokens=1)).reuse.cached_tokens == 0
-            assert would_hit(engine, turn) == CHUNK
-            first = asyncio.create_task(answer(engine, other, **asked))
-            await asyncio.sleep(0)
-            hold_exactly(cold, await answer(engine, prompt, **asked), "after a preemption")
-            await first
-            assert engine.stats().preemptions > 0
+            later_turn = asyncio.create_task(answer(engine, [*prompt, *cold.ids], **asked))
+            await until_running(engine)
+            resumed = await answer(engine, prompt, **asked)
+            assert engine.stats().preemptions == 1
+            await later_turn
+            hold_exactly(cold, resumed, "after a preemption")
 
     asyncio.run(main())

@@ -1,7 +1,7 @@
 """Paged attention in fp32 against dense attention in fp64.
 
-TOLERANCE: outputs are convex combinations of values of at most about 5; scores, sums and merges over
-at most a thousand keys cost some tens of fp32 roundings (6e-8 each).
+TOLERANCE: outputs are convex combinations of values of at most about 5; scores, sums and merges
+over at most a thousand keys cost some tens of fp32 roundings (6e-8 each).
 """
 
 import random
@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from headstart.model.attention import PagedAttention, partial_cpu, partial_reference
+from headstart.model.attention import PagedAttention, Partial, partial_cpu, partial_reference
 from headstart.model.config import ModelConfig, RopeConfig
 from headstart.model.kv import KVPool
 from headstart.model.plan import Rows, plan_attention
 
 TOLERANCE = 2e-5
-HEADS, KV_HEADS, DIM, SIZE, BLOCKS = 6, 2, 16, 16, 160
+HEADS, KV_HEADS, DIM, SIZE, BLOCKS = 6, 2, 16, 16, 270
 
 
 def shape(kv_heads: int = KV_HEADS) -> ModelConfig:
@@ -45,12 +45,12 @@ def shape(kv_heads: int = KV_HEADS) -> ModelConfig:
     )
 
 
-def filled_pool(kv_heads: int = KV_HEADS) -> KVPool:
+def filled_pool(kv_heads: int = KV_HEADS, block_size: int = SIZE) -> KVPool:
     """A pool whose every slot holds something, so that reading a wrong one shows."""
     pool = KVPool(
         shape(kv_heads),
         blocks=BLOCKS,
-        block_size=SIZE,
+        block_size=block_size,
         dtype=torch.float32,
         device=torch.device("cpu"),
     )
@@ -61,39 +61,42 @@ def filled_pool(kv_heads: int = KV_HEADS) -> KVPool:
     return pool
 
 
+def slots_of(rows: Rows, size: int) -> Tensor:
+    """The pool slots of positions 0 to the last new one."""
+    return torch.tensor(
+        [rows.blocks[at // size] * size + at % size for at in range(rows.start + rows.count)]
+    )
+
+
 def dense(pool: KVPool, layer: int, queries: Tensor, sequences: list[Rows]) -> Tensor:
     """Each row over its sequence's positions up to its own, from the definition, in fp64."""
-    keys, values = (half.double() for half in pool.layer(layer))
-    group = queries.shape[1] // keys.shape[0]
+    group = queries.shape[1] // pool.layer(layer)[0].shape[0]
+    keys, values = (half.double().repeat_interleave(group, 0) for half in pool.layer(layer))
     out = torch.empty_like(queries, dtype=torch.float64)
     for rows in sequences:
+        slots = slots_of(rows, pool.block_size)
         for offset in range(rows.count):
-            length = rows.start + offset + 1
-            slots = torch.tensor([rows.blocks[p // SIZE] * SIZE + p % SIZE for p in range(length)])
-            for head in range(queries.shape[1]):
-                query = queries[rows.first + offset, head].double()
-                scores = keys[head // group, slots] @ query / DIM**0.5
-                out[rows.first + offset, head] = scores.softmax(0) @ values[head // group, slots]
+            seen = slots[: rows.start + offset + 1]
+            query = queries[rows.first + offset].double()
+            weights = (torch.einsum("hsd,hd->hs", keys[:, seen], query) / DIM**0.5).softmax(-1)
+            out[rows.first + offset] = torch.einsum("hs,hsd->hd", weights, values[:, seen])
     return out
 
 
 def paged(
-    pool: KVPool, layer: int, queries: Tensor, sequences: list[Rows], *, whole: bool
+    pool: KVPool,
+    layer: int,
+    queries: Tensor,
+    sequences: list[Rows],
+    *,
+    whole: bool = False,
+    partial: Partial = partial_cpu,
 ) -> Tensor:
     """The same by the code under test. The step's own keys and values are those in the pool."""
-    keys, values = pool.layer(layer)
-    slots = torch.tensor(
-        [
-            rows.blocks[p // SIZE] * SIZE + p % SIZE
-            for rows in sequences
-            for p in range(rows.start, rows.start + rows.count)
-        ]
-    )
-    plan = plan_attention(sequences, SIZE, whole=whole)
-    attention = PagedAttention(plan, pool, partial=partial_cpu)
-    return attention(
-        layer, queries, keys[:, slots].transpose(0, 1), values[:, slots].transpose(0, 1)
-    )
+    new = torch.cat([slots_of(rows, pool.block_size)[rows.start :] for rows in sequences])
+    keys, values = (half[:, new].transpose(0, 1) for half in pool.layer(layer))
+    plan = plan_attention(sequences, pool.block_size, whole=whole)
+    return PagedAttention(plan, pool, partial=partial)(layer, queries, keys, values)
 
 
 def queries_for(sequences: list[Rows]) -> Tensor:
@@ -102,34 +105,52 @@ def queries_for(sequences: list[Rows]) -> Tensor:
 
 
 @st.composite
-def mixed_steps(draw: st.DrawFn) -> list[Rows]:
+def mixed_steps(draw: st.DrawFn) -> tuple[list[Rows], int]:
     """Decodes and chunks, alone and behind a shared prefix, in tidy and in scattered pools."""
+    rng = random.Random(draw(st.integers(0, 10**6)))
+    size = draw(st.sampled_from([1, 4, 16]))
     free = list(range(BLOCKS))
     if draw(st.booleans()):
-        random.Random(draw(st.integers(0, 99))).shuffle(free)
-    prefix = [free.pop(0) for _ in range(draw(st.integers(0, 8)))]
+        rng.shuffle(free)
+    prefix = [free.pop(0) for _ in range(rng.randint(0, 12))]
     sequences: list[Rows] = []
     first = 0
     for _ in range(draw(st.integers(1, 5))):
-        shared = draw(st.sampled_from([[], prefix, prefix]))
-        start = len(shared) * SIZE + draw(st.integers(0, 120))
-        count = draw(st.sampled_from([1, 1, 2, 37]))
-        missing = -(-(start + count) // SIZE) - len(shared)
+        shared = prefix[: rng.choice([0, len(prefix), rng.randint(0, len(prefix))])]
+        start = len(shared) * size + rng.randint(0, 7 * size)
+        count = rng.choice([1, 1, 2, 2 * size + 5])
+        missing = -(-(start + count) // size) - len(shared)
         table = shared + [free.pop(0) for _ in range(missing)]
         sequences.append(Rows(first, count, start, table))
         first += count
-    return sequences
+    return sequences, size
 
 
 @settings(max_examples=40, deadline=None)
-@given(sequences=mixed_steps(), whole=st.booleans(), kv_heads=st.sampled_from([1, 2, 6]))
-def test_paged_attention_equals_dense_attention(
-    sequences: list[Rows], whole: bool, kv_heads: int
+@given(
+    step=mixed_steps(),
+    whole=st.booleans(),
+    kv_heads=st.sampled_from([1, 2, 6]),
+    partial=st.sampled_from([partial_cpu, partial_reference]),
+)
+def test_any_step_over_any_placement_is_dense_causal_attention(
+    step: tuple[list[Rows], int], whole: bool, kv_heads: int, partial: Partial
 ) -> None:
-    pool, queries = filled_pool(kv_heads), queries_for(sequences)
-    ours = paged(pool, 1, queries, sequences, whole=whole)
+    sequences, size = step
+    pool, queries = filled_pool(kv_heads, size), queries_for(sequences)
+    ours = paged(pool, 1, queries, sequences, whole=whole, partial=partial)
     expected = dense(pool, 1, queries, sequences)
     assert ours.dtype == queries.dtype
+    torch.testing.assert_close(ours.double(), expected, atol=TOLERANCE, rtol=0)
+
+
+def test_long_runs_apart_and_short_ones_between_are_joined_right() -> None:
+    blocks = [*range(30, 40), 100, 102, *range(9), 104, *range(50, 58)]
+    sequences = [Rows(0, 1, 30 * SIZE - 3, blocks)]
+    queries = queries_for(sequences)
+    pool = filled_pool()
+    expected = dense(pool, 0, queries, sequences)
+    ours = paged(pool, 0, queries, sequences)
     torch.testing.assert_close(ours.double(), expected, atol=TOLERANCE, rtol=0)
 
 
@@ -140,7 +161,7 @@ def test_scores_far_beyond_the_range_of_exp_are_merged_without_overflow() -> Non
     table = [*range(40, 50), *range(8)]  # two runs: their scores differ by hundreds
     sequences = [Rows(0, 1, 18 * SIZE - 1, table)]
     queries = queries_for(sequences)
-    ours = paged(pool, 0, queries, sequences, whole=False)
+    ours = paged(pool, 0, queries, sequences)
     expected = dense(pool, 0, queries, sequences)
     # Scores of several hundred carry an absolute rounding of 3e-5 each, which weighs the values.
     torch.testing.assert_close(ours.double(), expected, atol=1e-3, rtol=0)
@@ -185,9 +206,7 @@ class LargestNewTensor(TorchDispatchMode):
         self._known = {tensor.untyped_storage().data_ptr() for tensor in known}
         self.elements = 0
 
-    def __torch_dispatch__(
-        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
-    ) -> Any:
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
         for tensor in result if isinstance(result, tuple | list) else [result]:
             if (
@@ -214,7 +233,7 @@ def largest_new_tensor(table: list[int], context: int) -> int:
 def test_a_decode_step_copies_none_of_a_context_that_lies_in_long_runs() -> None:
     context = 150 * SIZE
     assert largest_new_tensor(list(range(150)), context) < context  # a copy has 32 times as many
-    halves = [*range(80, 155), *range(75)]
+    halves = [*range(180, 255), *range(75)]
     assert largest_new_tensor(halves, context) < context
 
 

@@ -112,13 +112,14 @@ def live(start_real: StartServer) -> Live:
 
 @pytest.fixture
 def start_scripted(tiny: LoadedModel) -> Iterator[StartServer]:
-    """`start_scripted(engine, **settings) -> Live`: an engine made to fail on demand."""
+    """`start_scripted(engine, codec=None, **settings) -> Live`: an engine that fails on demand."""
     with ExitStack() as stack:
 
-        def start(engine: Engine, **fields: Any) -> Live:
+        def start(engine: Engine, codec: Codec | None = None, **fields: Any) -> Live:
             settings = replace(Settings(served_model_name=MODEL, drain_seconds=0), **fields)
-            app = create_app(engine, tiny.codec, settings)
-            return Live(stack.enter_context(on_a_socket(app, settings, engine)), engine, tiny.codec)
+            codec = codec or tiny.codec
+            app = create_app(engine, codec, settings)
+            return Live(stack.enter_context(on_a_socket(app, settings, engine)), engine, codec)
 
         yield start
 

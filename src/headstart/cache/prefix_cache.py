@@ -130,28 +130,39 @@ class PrefixCache:
         """Blocks that hold `tokens` tokens."""
         return -(-tokens // self.block_size)
 
-    def match(self, chain: KeyChain, tokens: Sequence[int]) -> Match:
-        """What `tokens` would reuse now. Only brings the chain up to date, changes nothing else."""
+    def match(self, chain: KeyChain, tokens: Sequence[int], *, limit: int | None = None) -> Match:
+        """What `tokens` would reuse now, of the first `limit` of them where there is a limit.
+
+        Only brings the chain up to date, changes nothing else.
+        """
         if chain.generation != self.generation:
             chain.rebind(self.generation)
         chain.extend(tokens)
+        most = len(tokens) if limit is None else min(limit, len(tokens))
         found = self._found(chain.keys)
-        cached = reusable_tokens(found * self.block_size, len(tokens), self.reuse_unit)
+        cached = reusable_tokens(min(found * self.block_size, most), len(tokens), self.reuse_unit)
         # Past the cap there is nothing to wait for: those tokens are computed in any case.
         worth_waiting = found * self.block_size < reusable_tokens(
-            len(chain.keys) * self.block_size, len(tokens), self.reuse_unit
+            most, len(tokens), self.reuse_unit
         )
         return Match(cached, worth_waiting and chain.keys[found] in self._announced)
 
     def acquire(
-        self, chain: KeyChain, tokens: Sequence[int], *, room: int = 0, spare: int = 0
+        self,
+        chain: KeyChain,
+        tokens: Sequence[int],
+        *,
+        room: int = 0,
+        spare: int = 0,
+        limit: int | None = None,
     ) -> Lease | None:
         """Pin the cached prefix of `tokens` and allocate the blocks for the rest of them.
 
         `room`: blocks the sequence may still grow by, a hint for placement. `spare`: blocks that
-        must stay available to others. None when the pool can't give that now; then nothing is held.
+        must stay available to others. `limit`: nothing behind so many tokens is reused or
+        announced. None when the pool can't give that now; then nothing is held.
         """
-        match = self.match(chain, tokens)
+        match = self.match(chain, tokens, limit=limit)
         hits = [self._index[key] for key in chain.keys[: match.cached_tokens // self.block_size]]
         for block in hits:
             self._pin(block)
@@ -165,7 +176,8 @@ class PrefixCache:
         lease = Lease(chain, hits + fresh, match.cached_tokens, len(hits), self.generation, [])
         self._leases.add(lease)
         if self.enabled:
-            last = len(tokens) // self.reuse_unit * self.reuse_unit // self.block_size
+            most = len(tokens) if limit is None else min(limit, len(tokens))
+            last = most // self.reuse_unit * self.reuse_unit // self.block_size
             for key in chain.keys[len(hits) : last]:
                 if key not in self._index and key not in self._announced:
                     self._announced[key] = lease

@@ -164,6 +164,7 @@ class Scheduler:
                     min(sequence.max_tokens - sequence.generated, ROOM_TOKENS)
                 ),
                 spare=len(self.running),
+                limit=self._reuse_limit(sequence),
             )
             if lease is None:
                 break
@@ -183,7 +184,7 @@ class Scheduler:
                 budget -= count
 
     def _should_wait(self, sequence: Sequence, now: float) -> bool:
-        match = self.cache.match(sequence.chain, sequence.tokens)
+        match = self.cache.match(sequence.chain, sequence.tokens, limit=self._reuse_limit(sequence))
         if not match.coming:
             sequence.waited_from = None
             return False
@@ -191,6 +192,13 @@ class Scheduler:
             sequence.waited_from = now
             sequence.waited_for = match.cached_tokens
         return now - sequence.waited_from < self._patience
+
+    def _reuse_limit(self, sequence: Sequence) -> int | None:
+        """With fixed borders, what was generated is reused by nobody who generated it too.
+
+        Another request may have computed it as a part of its prompt, in other chunks.
+        """
+        return None if self._chunk is None else sequence.prompt_tokens
 
     def _count_prefill(self, work: Work) -> None:
         sequence = work.sequence

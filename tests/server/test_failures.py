@@ -1,0 +1,181 @@
+"""Failures the real engine can't be asked for: a scripted one stands in for it."""
+
+import json
+import logging
+import shutil
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import openai
+import pytest
+
+from headstart.engine.api import (
+    CacheStats,
+    Chunk,
+    EngineError,
+    EngineStats,
+    EngineStopped,
+    GenerateRequest,
+    Lookup,
+    Reuse,
+)
+from headstart.text.codec import Codec
+
+HELLO: Any = [{"role": "user", "content": "Hello"}]
+CHAT: Any = {"model": "tiny", "messages": HELLO}
+NO_CACHE = CacheStats(16, 0, 0, 0, 0, 0, 0, 0, 0)
+
+
+@dataclass
+class ScriptedGeneration:
+    """Tells its script; an exception in it is raised there."""
+
+    script: Sequence[Chunk | Exception]
+    closed: int = 0
+    reuse: Reuse = field(default_factory=lambda: Reuse(10, 0))
+    completion_tokens: int = 0
+
+    async def __aiter__(self) -> AsyncIterator[Chunk]:
+        for item in self.script:
+            if isinstance(item, Exception):
+                raise item
+            self.completion_tokens += item.tokens
+            yield item
+
+    async def aclose(self) -> None:
+        self.closed += 1
+
+
+@dataclass
+class ScriptedEngine:
+    """An engine whose every answer is one script, or whose every submission fails."""
+
+    script: Sequence[Chunk | Exception] = ()
+    refusal: Exception | None = None
+    ready: bool = True
+    context_length: int = 1024
+    adapters: Sequence[str] = ()
+    generations: list[ScriptedGeneration] = field(default_factory=list)
+
+    def submit(self, request: GenerateRequest) -> ScriptedGeneration:
+        if self.refusal is not None:
+            raise self.refusal
+        self.generations.append(ScriptedGeneration(self.script))
+        return self.generations[-1]
+
+    def lookup(
+        self, prompt: Sequence[int], *, tenant: str, salt: str | None, adapter: str | None
+    ) -> Lookup:
+        return Lookup(len(prompt), 0)
+
+    def reset_cache(self) -> None:
+        pass
+
+    def stats(self) -> EngineStats:
+        return EngineStats(NO_CACHE, 0, 0, {}, 0, 0, 0, 0, 0)
+
+    async def aclose(self, drain_seconds: float) -> None:
+        self.ready = False
+
+
+Start = Callable[..., Any]
+FAILURES = [
+    (RuntimeError("secret detail"), 500),
+    (EngineStopped("The server is shutting down."), 503),
+    (Chunk(0, "", finish_reason="error"), 500),
+    (Chunk(0, "", finish_reason="abort"), 503),
+]
+
+
+@pytest.mark.parametrize(("failure", "status"), FAILURES)
+def test_a_failure_halfway_is_an_error_frame_that_the_sdk_raises(
+    start_scripted: Start, eventually: Callable[..., None], failure: Any, status: int
+) -> None:
+    live = start_scripted(ScriptedEngine([Chunk(0, "Hel", tokens=1), failure]))
+    texts = []
+
+    def read() -> None:
+        for chunk in live.client().chat.completions.create(**CHAT, stream=True):
+            texts.append(chunk.choices[0].delta.content)
+
+    with pytest.raises(openai.APIError) as caught:
+        read()
+    assert texts == ["", "Hel"]
+    assert caught.value.type == "server_error"
+    assert "secret" not in caught.value.message
+    eventually(lambda: live.engine.generations[0].closed > 0)
+
+
+def test_a_failed_stream_has_no_done(start_scripted: Start) -> None:
+    live = start_scripted(ScriptedEngine([Chunk(0, "a", tokens=1), RuntimeError()]))
+    with live.http() as http:
+        for path, body in (
+            ("/v1/chat/completions", CHAT),
+            ("/v1/completions", {"model": "tiny", "prompt": "a"}),
+        ):
+            *_, last = http.post(path, json=body | {"stream": True}).text.strip().split("\n\n")
+            assert set(json.loads(last.removeprefix("data: "))) == {"error"}
+
+
+@pytest.mark.parametrize(("failure", "status"), FAILURES)
+def test_the_same_failure_of_a_whole_answer_is_a_status(
+    start_scripted: Start, failure: Any, status: int
+) -> None:
+    live = start_scripted(ScriptedEngine([Chunk(0, "Hel", tokens=1), failure]))
+    with live.http() as http:
+        response = http.post("/v1/chat/completions", json=CHAT)
+    assert response.status_code == status
+    assert response.json()["error"]["type"] == "server_error"
+    assert "secret" not in response.text
+    assert response.headers["x-request-id"]
+    assert live.engine.generations[0].closed
+
+
+def test_what_nobody_foresaw_is_in_the_log(
+    start_scripted: Start, caplog: pytest.LogCaptureFixture
+) -> None:
+    live = start_scripted(ScriptedEngine(refusal=RuntimeError("secret detail")))
+    with caplog.at_level(logging.ERROR), live.http() as http:
+        assert http.post("/v1/chat/completions", json=CHAT).status_code == 500
+        metrics = http.get("/metrics").text
+    assert "secret detail" in caplog.text
+    counted = 'headstart_requests_total{endpoint="/v1/chat/completions",status="500"} 1.0'
+    assert counted in metrics
+
+
+@pytest.mark.parametrize(
+    ("refusal", "status"),
+    [(EngineStopped("The server is shutting down."), 503), (EngineError("Broken."), 500)],
+)
+def test_an_engine_that_refuses_says_why(
+    start_scripted: Start, refusal: Exception, status: int
+) -> None:
+    live = start_scripted(ScriptedEngine(refusal=refusal))
+    with pytest.raises(openai.InternalServerError) as caught:
+        live.client().chat.completions.create(**CHAT)
+    assert caught.value.status_code == status
+    assert str(refusal) in caught.value.message
+
+
+def test_health_is_503_while_the_engine_cannot_serve(start_scripted: Start) -> None:
+    live = start_scripted(ScriptedEngine())
+    with live.http() as http:
+        assert http.get("/health").status_code == 200
+        live.engine.ready = False
+        assert http.get("/health").status_code == 503
+
+
+def test_a_conversation_the_template_refuses_is_400(
+    start_scripted: Start, tiny_checkpoint: Callable[..., Path], tmp_path: Path
+) -> None:
+    model = shutil.copytree(tiny_checkpoint("llama"), tmp_path / "model")
+    config = model / "tokenizer_config.json"
+    template = {"chat_template": "{{ raise_exception('Roles must alternate.') }}"}
+    config.write_text(json.dumps(json.loads(config.read_text()) | template))
+    live = start_scripted(ScriptedEngine(), Codec.from_directory(model))
+    with pytest.raises(openai.BadRequestError) as caught:
+        live.client().chat.completions.create(**CHAT)
+    assert caught.value.param == "messages"
+    assert "Roles must alternate." in caught.value.message
