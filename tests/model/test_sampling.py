@@ -121,7 +121,16 @@ def test_a_nucleus_is_the_same_whether_or_not_the_first_guess_holds_it(
 
 
 @pytest.mark.parametrize(
-    "asked", [{"temperature": 0.0}, {"top_k": 1}, {"top_p": 0.0}, {"temperature": 1e-30}], ids=str
+    "asked",
+    [
+        {"temperature": 0.0},
+        {"temperature": 1e-6},
+        {"temperature": 1e-40},
+        {"temperature": 1e-300},
+        {"top_k": 1},
+        {"top_p": 0.0},
+    ],
+    ids=str,
 )
 def test_greedy_is_the_likeliest_token_however_it_is_asked_for(asked: dict[str, Any]) -> None:
     for seed in range(20):

@@ -1,8 +1,8 @@
 """From logits to tokens, one row a sequence.
 
 Order: raw log probabilities (what `logprobs` reports) → grammar mask → logit bias → repetition,
-presence and frequency penalties → temperature → top-k → min-p → top-p → draw. Greedy is temperature
-0. Draws come from a generator of the sequence's own, so a seed gives the same text in any batch.
+presence and frequency penalties → temperature → top-k → min-p → top-p → draw. Draws come from a
+generator of the sequence's own, so a seed gives the same text in any batch.
 """
 
 from collections.abc import Sequence
@@ -13,6 +13,9 @@ import torch
 from torch import Tensor
 
 from headstart.model.params import SamplingParams
+
+GREEDY_BELOW = 1e-5
+"""Temperature, under which the likeliest token is taken: dividing by less overflows."""
 
 NUCLEUS_GUESS = 1024
 """Top-p first sorts this many candidates only; they nearly always hold the mass asked for."""
@@ -114,7 +117,7 @@ class SequenceSampler:
 
     def _draw(self, logits: Tensor) -> int:
         params = self._params
-        if params.temperature == 0 or params.top_k == 1:
+        if params.temperature < GREEDY_BELOW or params.top_k == 1:
             return int(logits.argmax())
         logits = logits / params.temperature
         ids: Tensor | None = None
