@@ -131,7 +131,7 @@ def test_every_option_reaches_the_settings(monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.parametrize(
     "arguments",
-    [("--port", "70000"), ("--dtype", "int8"), ("--kv-memory", "lots"), ("--lora", "x")],
+    [("--dtype", "int8"), ("--kv-memory", "lots"), ("--lora", "x")],
 )
 def test_a_wrong_option_is_a_usage_error(arguments: tuple[str, ...]) -> None:
     result = run("serve", *arguments)
