@@ -19,12 +19,14 @@ app = typer.Typer(
 PASS_THROUGH = {"allow_extra_args": True, "ignore_unknown_options": True}
 """The command parses its own options, once it is imported."""
 
+MAX_BODY_BYTES = Settings().max_body_bytes
+
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?", re.IGNORECASE)
 
 
-def parse_size(text: str) -> int:
-    """`1GiB`, `512M`, `1.5g` or plain bytes; every unit is a power of 1024."""
-    found = _SIZE.fullmatch(text.strip())
+def parse_size(text: str | int) -> int:
+    """`1GiB`, `512M`, `1.5g` or, as typer hands in defaults, bytes. Units are powers of 1024."""
+    found = _SIZE.fullmatch(str(text).strip())
     if found is None or not float(found[1]):
         raise typer.BadParameter(f"'{text}' is no size: write 512MiB, 1GiB or a number of bytes.")
     return int(float(found[1]) * 1024 ** " KMGT".index(found[2].upper() or " "))
@@ -34,7 +36,8 @@ def parse_lora(text: str) -> tuple[str, str]:
     """`NAME=DIR`."""
     name, equals, directory = text.partition("=")
     if not (name and equals and directory):
-        raise typer.BadParameter(f"'{text}' is not NAME=DIR, such as sql=./adapters/sql.")
+        problem = f"'{text}' is not NAME=DIR, such as sql=./adapters/sql."
+        raise typer.BadParameter(problem, param_hint="--lora")
     return name, directory
 
 
@@ -62,7 +65,10 @@ def serve(
     ] = None,
     block_size: Annotated[int, typer.Option(min=1, help="Tokens in one KV block.")] = 16,
     kv_memory: Annotated[
-        str | None, typer.Option(metavar="SIZE", help="Such as 1GiB; default: a quarter of RAM.")
+        int | None,
+        typer.Option(
+            parser=parse_size, metavar="SIZE", help="Such as 1GiB; default: a quarter of RAM."
+        ),
     ] = None,
     max_batch_tokens: Annotated[
         int, typer.Option(min=1, help="Tokens computed in one step, prefill and decode.")
@@ -72,8 +78,14 @@ def serve(
         int, typer.Option(min=0, help="Requests in the queue before new ones get 429.")
     ] = 256,
     max_body_bytes: Annotated[
-        str, typer.Option(metavar="SIZE", help="Larger request bodies get 413.")
-    ] = "32MiB",
+        int,
+        typer.Option(
+            parser=parse_size,
+            metavar="SIZE",
+            show_default="32MiB",
+            help="Larger request bodies get 413.",
+        ),
+    ] = MAX_BODY_BYTES,
     template_date: Annotated[
         datetime | None,
         typer.Option(
@@ -111,11 +123,11 @@ def serve(
         load_format=load_format,
         loras=tuple(parse_lora(text) for text in lora or ()),
         block_size=block_size,
-        kv_memory_bytes=None if kv_memory is None else parse_size(kv_memory),
+        kv_memory_bytes=kv_memory,
         max_batch_tokens=max_batch_tokens,
         max_running=max_running,
         max_waiting=max_waiting,
-        max_body_bytes=parse_size(max_body_bytes),
+        max_body_bytes=max_body_bytes,
         context_length=context_length,
         template_date=None if template_date is None else template_date.date(),
         deterministic=deterministic,

@@ -1,8 +1,8 @@
 """The command line: fast to start, clear when misused."""
 
+import resource
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -22,17 +22,20 @@ def run(*arguments: str) -> Any:
 
 
 def test_help_starts_within_half_a_second() -> None:
-    """The best of five: what other processes take is not ours."""
+    """In processor time, and the best of three: what else this machine does is not ours."""
     seconds = []
-    for _ in range(5):
-        begun = time.perf_counter()
+    for _ in range(3):
+        before = _children_seconds()
         command = [sys.executable, "-c", "from headstart.cli import main; main()", "--help"]
         output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-        seconds.append(time.perf_counter() - begun)
-        if seconds[-1] < 0.5:
-            break
+        seconds.append(_children_seconds() - before)
     assert "serve" in output
     assert min(seconds) < 0.5
+
+
+def _children_seconds() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def test_help_imports_nothing_heavy() -> None:
@@ -131,12 +134,12 @@ def test_every_option_reaches_the_settings(monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.parametrize(
     "arguments",
-    [("--dtype", "int8"), ("--kv-memory", "lots"), ("--lora", "x")],
+    [("--port", "http"), ("--dtype", "int8"), ("--kv-memory", "lots"), ("--lora", "x")],
 )
 def test_a_wrong_option_is_a_usage_error(arguments: tuple[str, ...]) -> None:
     result = run("serve", *arguments)
     assert result.exit_code == 2
-    assert arguments[1] in result.output
+    assert arguments[0] in result.output
 
 
 def test_the_exit_status_of_the_server_is_the_commands(monkeypatch: pytest.MonkeyPatch) -> None:

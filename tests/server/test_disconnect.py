@@ -1,7 +1,7 @@
 """A client that goes takes its work with it, at once."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import httpx
@@ -9,6 +9,7 @@ import pytest
 from starlette.types import Message
 
 from headstart.server.disconnect import ClientGone, while_connected
+from headstart.server.responses import EventStream
 
 LONG = {"max_tokens": 900, "ignore_eos": True, "temperature": 0}
 CHAT = {"model": "tiny", "messages": [{"role": "user", "content": "Hello"}], **LONG}
@@ -119,3 +120,22 @@ def test_an_error_of_the_work_is_its_own() -> None:
 
     with pytest.raises(KeyError):
         asyncio.run(while_connected(_never, work()))
+
+
+def test_a_stream_whose_client_left_before_it_began_is_closed_too() -> None:
+    """LIFE: a generator that was never begun can't clean up; the response does."""
+    closed, sent = [], []
+
+    async def frames() -> AsyncIterator[bytes]:
+        yield b"data: {}\n\n"
+
+    async def close() -> None:
+        closed.append(True)
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+        await asyncio.Event().wait()
+
+    asyncio.run(EventStream(frames(), close)({"type": "http"}, _gone, send))
+    assert closed == [True]
+    assert [message["type"] for message in sent] == ["http.response.start"]

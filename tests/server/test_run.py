@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
@@ -60,7 +61,7 @@ class Process:
 Start = Callable[..., Process]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def start(tiny_checkpoint: Callable[..., Path]) -> Iterator[Start]:
     """`start(*arguments) -> Process` on a tiny model and any free port."""
     running: list[Process] = []
@@ -102,19 +103,54 @@ class Stream:
         return self.lines
 
 
-def test_a_signal_lets_running_answers_end_and_the_exit_is_clean(start: Start) -> None:
+@dataclass(frozen=True)
+class Drained:
+    """What was seen of a server that got SIGTERM in the middle of an answer."""
+
+    url: str
+    lines: list[str]
+    refused_meanwhile: bool
+    status: int
+    output: str
+
+
+@pytest.fixture(scope="module")
+def drained(start: Start) -> Drained:
     process = start()
     url = process.url()
     stream = Stream(url)
     process.popen.send_signal(signal.SIGTERM)
     time.sleep(0.5)
-    with pytest.raises(httpx.ConnectError):
+    try:
         httpx.get(f"{url}/health", trust_env=False)
-    *_, last_chunk, done = stream.join()
+        refused = False
+    except httpx.ConnectError:
+        refused = True
+    lines = stream.join()
+    return Drained(url, lines, refused, process.status(), process.output)
+
+
+def test_a_signal_lets_running_answers_end_and_the_exit_is_clean(drained: Drained) -> None:
+    *_, last_chunk, done = drained.lines
     assert '"finish_reason":"length"' in last_chunk
     assert done == "data: [DONE]"
-    assert process.status() == 0
-    assert "Traceback" not in process.output
+    assert drained.status == 0
+    assert "Traceback" not in drained.output
+
+
+def test_a_draining_server_takes_no_new_connections(drained: Drained) -> None:
+    assert drained.refused_meanwhile
+
+
+def test_the_banner_tells_the_model_its_memory_and_three_lines_for_a_client(
+    drained: Drained,
+) -> None:
+    assert "tiny (llama), float32 on cpu" in drained.output
+    assert "8 MiB hold 16,384 tokens in blocks of 16" in drained.output
+    *_, first, second, third, _ = drained.output.splitlines()
+    program = "\n".join(line.strip() for line in (first, second, third))
+    assert f'base_url="{drained.url}/v1"' in program
+    compile(program, "banner", "exec")
 
 
 def test_answers_that_outlast_the_drain_end_with_an_error_frame(start: Start) -> None:
@@ -137,24 +173,12 @@ def test_a_second_signal_stops_at_once(start: Start) -> None:
             "POST", f"{url}/v1/completions", json=LONG | {"n": 32, "max_tokens": 1000}
         ) as response,
     ):
-        next(response.iter_lines())
+        lines = response.iter_lines()
+        next(lines)
         process.popen.send_signal(signal.SIGTERM)
         time.sleep(0.3)
         process.popen.send_signal(signal.SIGTERM)
-        assert process.status(5) in (128 + signal.SIGTERM, -signal.SIGTERM)
-
-
-def test_the_banner_tells_the_model_its_memory_and_three_lines_for_a_client(start: Start) -> None:
-    process = start()
-    url = process.url()
-    process.popen.send_signal(signal.SIGTERM)
-    assert process.status() == 0
-    assert "tiny (llama), float32 on cpu" in process.output
-    assert "8 MiB hold 16,384 tokens in blocks of 16" in process.output
-    *_, first, second, third, _ = process.output.splitlines()
-    program = "\n".join(line.strip() for line in (first, second, third))
-    assert f'base_url="{url}/v1"' in program
-    compile(program, "banner", "exec")
+        assert process.status(5) == 128 + signal.SIGTERM
 
 
 def test_a_taken_port_is_told_before_anything_is_loaded(start: Start) -> None:

@@ -1,0 +1,76 @@
+"""The serving process: load the model, answer, drain."""
+
+import asyncio
+import socket
+from dataclasses import replace
+
+import torch
+from rich.console import Console
+
+from headstart.engine.build import TooLittleMemory, build_engine
+from headstart.engine.core import LocalEngine
+from headstart.model.errors import ModelError
+from headstart.model.load import LoadedModel, load_model
+from headstart.server.app import create_app
+from headstart.server.banner import print_banner
+from headstart.server.gate import Gate
+from headstart.server.shutdown import Server, Shutdown
+from headstart.settings import Settings
+
+DTYPES = {"bfloat16": torch.bfloat16, "float32": torch.float32}
+
+
+async def serve(
+    settings: Settings, server: Server, gate: Gate, sock: socket.socket, console: Console
+) -> None:
+    """Answer on `sock` until a signal comes. Raises ModelError and TextError."""
+    shutdown = Shutdown()
+    shutdown.install(asyncio.get_running_loop())
+    serving = asyncio.create_task(server.serve(sockets=[sock]))
+    asked = asyncio.create_task(shutdown.asked.wait())
+    try:
+        console.print(f"Loading {settings.model} …", style="dim")
+        loading = asyncio.create_task(asyncio.to_thread(_load, settings))
+        await asyncio.wait({loading, asked, serving}, return_when=asyncio.FIRST_COMPLETED)
+        if not loading.done():
+            return
+        loaded, engine = loading.result()
+        named = replace(settings, served_model_name=settings.served_model_name or loaded.name)
+        gate.open(create_app(engine, loaded.codec, named))
+        print_banner(console, loaded, engine, named, _url(sock))
+        await asyncio.wait({asked, serving}, return_when=asyncio.FIRST_COMPLETED)
+        server.should_exit = True
+        console.print("Draining; a second signal stops at once.", style="dim")
+        await engine.aclose(settings.drain_seconds)
+    finally:
+        server.should_exit = True
+        asked.cancel()
+        await serving
+
+
+def _load(settings: Settings) -> tuple[LoadedModel, LocalEngine]:
+    loaded = load_model(
+        settings.model,
+        dtype=DTYPES[settings.dtype],
+        device=_device(settings),
+        load_format=settings.load_format,
+        template_date=settings.template_date,
+    )
+    try:
+        return loaded, build_engine(loaded, settings)
+    except TooLittleMemory as error:
+        raise ModelError(str(error)) from error
+
+
+def _device(settings: Settings) -> torch.device:
+    has_cuda = torch.cuda.is_available()
+    if settings.device == "cuda" and not has_cuda:
+        raise ModelError("--device cuda: torch finds no CUDA device here. Use --device cpu.")
+    wants_cuda = settings.device == "cuda" or (settings.device == "auto" and has_cuda)
+    return torch.device("cuda" if wants_cuda else "cpu")
+
+
+def _url(sock: socket.socket) -> str:
+    host, port = sock.getsockname()[:2]
+    shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
+    return f"http://{shown}:{port}"
