@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 
+from headstart.model.errors import ModelError
 from headstart.model.grammar import GrammarCompiler, GrammarError, GrammarMatcher
 from headstart.model.params import Grammar, SamplingParams
 from headstart.model.sampling import SequenceSampler
@@ -190,3 +191,8 @@ def test_random_choices_under_the_mask_never_leave_the_grammar(codec: Codec) -> 
             if matcher.finished:
                 break
             matcher.accept(rng.choice(matcher.allowed().nonzero().flatten().tolist()))
+
+
+def test_a_head_with_fewer_columns_than_the_tokenizer_has_ids_is_refused(codec: Codec) -> None:
+    with pytest.raises(ModelError, match="vocab_size"):
+        compiler_of(codec, padding=-1)

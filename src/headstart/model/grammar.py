@@ -7,6 +7,7 @@ import torch
 from llguidance import LLMatcher, LLTokenizer
 from torch import Tensor
 
+from headstart.model.errors import ModelError
 from headstart.model.params import Grammar
 
 
@@ -15,12 +16,21 @@ class GrammarError(ValueError):
 
 
 class GrammarCompiler:
-    """Compiles grammars for one tokenizer. Building it scans the vocabulary once."""
+    """Compiles grammars for one tokenizer. Building it scans the vocabulary once.
+
+    `vocab_size`: columns of the model's logits; more than the tokenizer's ids is padding. Raises
+    ModelError for less.
+    """
 
     def __init__(self, tokenizer_json: str, *, vocab_size: int, eos_ids: Sequence[int]) -> None:
-        self._tokenizer = LLTokenizer(
-            tokenizer_json, n_vocab=vocab_size, eos_token=list(eos_ids) or None
-        )
+        try:
+            self._tokenizer = LLTokenizer(
+                tokenizer_json, n_vocab=vocab_size, eos_token=list(eos_ids) or None
+            )
+        except ValueError as error:
+            raise ModelError(
+                f"The tokenizer doesn't fit the model, whose vocab_size is {vocab_size}: {error}"
+            ) from error
         self._vocab_size = vocab_size
 
     def matcher(self, grammar: Grammar) -> "GrammarMatcher":

@@ -55,7 +55,7 @@ class Runner:
         # Rows of one adapter are neighbours, so that each adapter is applied to one slice of rows.
         order = sorted(
             range(len(slices)),
-            key=lambda at: "" if (adapter := slices[at].adapter) is None else adapter.name,
+            key=lambda at: "" if (adapter := slices[at].adapter) is None else f"+{adapter.name}",
         )
         rows: list[Rows] = []
         adapters: list[tuple[slice, Adapter]] = []

@@ -131,9 +131,12 @@ class SequenceSampler:
         if params.top_p < 1:
             probabilities, order = _nucleus(probabilities, params.top_p)
             ids = order if ids is None else ids[order]
-        # The exponential race: argmax of p / Exp(1) is a draw from p.
-        race = torch.empty_like(probabilities).exponential_(generator=self._generator)
-        drawn = int((probabilities / race).argmax())
+        mass = probabilities.cumsum(-1, dtype=torch.float64)
+        point = mass[-1] * torch.rand(
+            1, generator=self._generator, dtype=torch.float64, device=mass.device
+        )
+        # The first token whose mass goes beyond the point: never one of probability 0.
+        drawn = int(torch.searchsorted(mass, point, right=True))
         return drawn if ids is None else int(ids[drawn])
 
 
@@ -143,5 +146,6 @@ def _nucleus(probabilities: Tensor, top_p: float) -> tuple[Tensor, Tensor]:
     values, ids = probabilities.topk(min(NUCLEUS_GUESS, len(probabilities)))
     if float(values.sum()) < goal:
         values, ids = probabilities.sort(descending=True)
-    before = values.cumsum(-1) - values
-    return values.masked_fill(before >= goal, 0.0), ids
+    beyond = values.cumsum(-1) - values >= goal
+    beyond[0] = False  # The likeliest stays, also at top_p 0.
+    return values.masked_fill(beyond, 0.0), ids
