@@ -240,3 +240,24 @@ def test_a_long_prompt_is_looked_up_by_halving(kept: int) -> None:
 
     assert cached_tokens(cache, tokens) == kept
     assert index.asked <= ceil(log2(4097)) + 1
+
+
+def test_a_touched_prefix_is_given_up_last() -> None:
+    cache = PrefixCache(4, 4)
+    stored(cache, range(8))
+    stored(cache, range(50, 58))
+    cache.touch(cache.chain(namespace()), range(9))
+    cache.release(acquired(cache, range(90, 97)))
+    assert (cached_tokens(cache, range(9)), cached_tokens(cache, range(50, 59))) == (8, 0)
+    cache.audit()
+
+
+def test_touching_what_is_not_there_or_in_use_changes_nothing() -> None:
+    cache = PrefixCache(4, 4)
+    cache.touch(cache.chain(namespace()), range(9))
+    stored(cache, range(8))
+    lease = acquired(cache, range(9))
+    cache.touch(cache.chain(namespace()), range(9))
+    cache.audit()
+    assert (cache.leased, cache.cached) == (3, 0)
+    cache.release(lease)

@@ -106,6 +106,18 @@ def test_token_ids_the_model_does_not_have_are_refused(
     with_engine(tiny, test)
 
 
+@pytest.mark.parametrize("token", [-1, 10**6])
+def test_a_bias_on_a_token_the_model_does_not_have_is_refused(
+    tiny: LoadedModel, token: int
+) -> None:
+    async def test(engine: LocalEngine) -> None:
+        with pytest.raises(InvalidRequest, match=f"{token} in logit_bias") as refused:
+            engine.submit(request(prompt_of(4), logit_bias={3: 1.0, token: 5.0}))
+        assert refused.value.field == "logit_bias"
+
+    with_engine(tiny, test)
+
+
 def test_the_last_token_of_the_vocabulary_is_none_too_many(tiny: LoadedModel) -> None:
     last = tiny.config.vocab_size - 1
 
@@ -525,6 +537,7 @@ def test_an_engine_that_can_not_trust_its_books_stops_and_leaves_nobody_waiting(
             raise CacheCorrupt("block 7: 1 references, 2 holders")
 
         engine._scheduler.complete = corrupt  # type: ignore[method-assign]
+        engine._scheduler.finish = corrupt  # type: ignore[method-assign]
         for task in (held, queued):
             with pytest.raises(EngineStopped, match="failed"):
                 await task

@@ -147,6 +147,19 @@ class PrefixCache:
         )
         return Match(cached, worth_waiting and chain.keys[found] in self._announced)
 
+    def touch(self, chain: KeyChain, tokens: Sequence[int], *, limit: int | None = None) -> None:
+        """Count what `tokens` would reuse as used now, so that it is given up last.
+
+        The deepest of those blocks is enough: the others outlive it. O(log n).
+        """
+        cached = self.match(chain, tokens, limit=limit).cached_tokens
+        if not cached:
+            return
+        deepest = self._index[chain.keys[cached // self.block_size - 1]]
+        self._serial += 1
+        self._blocks[deepest].stamp = self._serial
+        self._offer(deepest)
+
     def acquire(
         self,
         chain: KeyChain,

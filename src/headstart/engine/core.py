@@ -90,7 +90,9 @@ class LocalEngine:
         self._max_waiting = max_waiting
         self._adapters = {adapter.name: adapter for adapter in adapters}
         self._clock = clock
-        self._grammars: GrammarCompiler | None = None
+        self._grammars = GrammarCompiler(
+            codec.tokenizer_json, vocab_size=self._vocab_size, eos_ids=codec.eos_ids
+        )
         self._lock = threading.Lock()
         self._wake = threading.Condition(self._lock)
         self._choices: dict[TokenSequence, _Choice] = {}
@@ -226,6 +228,12 @@ class LocalEngine:
             raise InvalidRequest(
                 f"Token ids must lie in 0..{self._vocab_size - 1}.", field="prompt"
             )
+        if beyond := [id_ for id_ in request.params.logit_bias if not 0 <= id_ < self._vocab_size]:
+            raise InvalidRequest(
+                f"Token id {beyond[0]} in logit_bias does not exist; ids must lie in "
+                f"0..{self._vocab_size - 1}.",
+                field="logit_bias",
+            )
         if len(prompt) + most > self._context_length:
             raise PromptTooLong(
                 f"This server's context length is {self._context_length} tokens. "
@@ -258,12 +266,6 @@ class LocalEngine:
         grammar = request.params.grammar
         if grammar is None:
             return None
-        if self._grammars is None:
-            self._grammars = GrammarCompiler(
-                self._codec.tokenizer_json,
-                vocab_size=self._vocab_size,
-                eos_ids=self._codec.eos_ids,
-            )
         try:
             return self._grammars.matcher(grammar)
         except GrammarError as error:
@@ -289,7 +291,11 @@ class LocalEngine:
             log.exception("the engine stops: its books can't be trusted any more")
             with self._lock:
                 self._accepting = False
-                self._abort_all("error")
+                # Nothing is released: what failed once would fail again and leave others waiting.
+                for choice in self._choices.values():
+                    choice.generation.deliver([choice.output.fail("error")])
+                self._finished["error"] += len(self._choices)
+                self._choices.clear()
 
     def _serve(self) -> None:
         while True:

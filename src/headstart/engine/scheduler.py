@@ -73,6 +73,10 @@ class Scheduler:
 
     def plan(self, now: float) -> list[Work]:
         """The next step's work; empty if there is none. Marks its sequences as in the step."""
+        if self.waiting:
+            # Whatever keeps it waiting: growing streams must not evict what it is about to reuse.
+            head = self.waiting[0]
+            self.cache.touch(head.chain, head.tokens, limit=self._reuse_limit(head))
         work: list[Work] = []
         budget = self._max_batch_tokens
         preemptions = self.counters.preemptions
@@ -83,9 +87,10 @@ class Scheduler:
             if count and self._make_room(sequence):
                 work.append(self._work(sequence, count))
                 budget -= count
-        if self.counters.preemptions > preemptions:
-            return [w for w in work if w.sequence.lease is not None]
-        self._admit(work, budget, now)
+        # The latest arrival is the victim, so nothing planned before it is lost; but what was just
+        # taken from it must not go to a newcomer.
+        if self.counters.preemptions == preemptions:
+            self._admit(work, budget, now)
         return work
 
     def complete(self, work: Work, now: float) -> None:
@@ -144,11 +149,10 @@ class Scheduler:
         assert sequence.lease is not None
         self.cache.release(sequence.lease)
         sequence.lease = None
-        sequence.in_step = False
-        sequence.preempted = True
+        sequence.reached = max(sequence.reached, sequence.computed)
         sequence.computed = 0
         self.running.remove(sequence)
-        self.waiting.appendleft(sequence)
+        self.waiting.insert(sum(s.arrival < sequence.arrival for s in self.waiting), sequence)
         self.counters.preemptions += 1
 
     def _admit(self, work: list[Work], budget: int, now: float) -> None:
@@ -201,14 +205,12 @@ class Scheduler:
         return None if self._chunk is None else sequence.prompt_tokens
 
     def _count_prefill(self, work: Work) -> None:
-        sequence = work.sequence
-        if sequence.preempted:
-            self.counters.recomputed_tokens += work.count
-            self.counters.prefill_tokens += work.count
-        elif sequence.computed < sequence.prompt_tokens:
-            self.counters.prefill_tokens += work.count
-        if work.samples:
-            sequence.preempted = False
+        begin = work.sequence.computed
+        end = begin + work.count
+        again = max(0, min(end, work.sequence.reached) - begin)
+        prompt = max(0, min(end, work.sequence.prompt_tokens) - begin)
+        self.counters.recomputed_tokens += again
+        self.counters.prefill_tokens += max(again, prompt)
 
 
 def _left(sequence: Sequence) -> int:

@@ -38,8 +38,8 @@ class Sequence:
     in_step: bool = False
     """A forward pass is writing its KV now: its blocks must not be given away."""
     cancelled: bool = False
-    preempted: bool = False
-    """What it computes again was computed before."""
+    reached: int = 0
+    """Most tokens it had KV of before it was preempted: up to there it computes again."""
     waited_from: float | None = None
     """Since when it waits, without progress, for another to compute its prefix."""
     waited_for: int = -1
