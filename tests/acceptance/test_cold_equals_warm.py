@@ -18,7 +18,7 @@ from headstart.model.load import LoadedModel, load_model
 
 pytestmark = pytest.mark.slow
 
-MAX_TOKENS = 5
+MAX_TOKENS = 4
 CHUNK = 256
 """Deterministic mode's borders; hits are whole chunks."""
 
@@ -28,6 +28,15 @@ GROUP = 5
 """Requests in a batch: three others at least run beside each."""
 
 Hold = Callable[[Outcome, Outcome, str], None]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def both_cores() -> Iterator[None]:
+    """Tests of tiny models leave one thread behind."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)
 
 
 def load(path: Path, dtype: torch.dtype) -> LoadedModel:
@@ -131,8 +140,9 @@ def test_law_1_four_runs_of_fifty_prompts_agree_but_for_near_ties(in_fp32: Loade
 
     asyncio.run(main())
     assert comparison.compared == 150
-    # The margin of 1e-3 is met by chance at one position in hundreds; more would be an error.
-    assert len(comparison.near_ties) <= 3, comparison.near_ties
+    # The prompts never change, and no two logits here have ever been so close; one on another
+    # CPU is chance, more would be an error.
+    assert len(comparison.near_ties) <= 1, comparison.near_ties
     assert comparison.largest_logprob_difference > 0, "nothing but cold runs was compared"
 
 
@@ -140,8 +150,9 @@ def test_law_1_four_runs_of_fifty_prompts_are_the_same_bits_in_deterministic_mod
     in_bf16: LoadedModel,
 ) -> None:
     async def main() -> None:
-        settings = {**pool(in_bf16, POOL_TOKENS), "max_batch_tokens": STEP, "deterministic": True}
-        async with running(in_bf16, **settings) as engine:
+        # Chunks are whole here whatever the budget; this one lets the group run in one step.
+        settings = {**pool(in_bf16, POOL_TOKENS), "max_batch_tokens": GROUP * CHUNK}
+        async with running(in_bf16, **settings, deterministic=True) as engine:
             await hold_four_runs(engine, in_bf16, CHUNK, hold_exactly)
 
     asyncio.run(main())
@@ -175,7 +186,7 @@ def test_edge_the_context_is_full_to_its_last_token(in_fp32: LoadedModel) -> Non
             assert len(longest) + MAX_TOKENS == CONTEXT == engine.context_length
             with pytest.raises(PromptTooLong) as refused:
                 engine.submit(request([*longest, longest[0]], **ASKED))
-            assert (refused.value.prompt_tokens, refused.value.limit) == (CONTEXT - 4, CONTEXT)
+            assert (refused.value.prompt_tokens, refused.value.limit) == (len(longest) + 1, CONTEXT)
 
     asyncio.run(main())
 
@@ -202,7 +213,9 @@ def test_law_1_deterministic_bits_survive_preemption(
         async with running(in_bf16, **pool(in_bf16, blocks * BLOCK), deterministic=True) as engine:
             squeezed = await asyncio.gather(*[answer(engine, prompt, **asked) for prompt in pair])
             assert engine.stats().preemptions == 1
-            assert engine.stats().recomputed_tokens == length + generated_before - kept
+            # The newest token had not been run yet.
+            recomputed = length + generated_before - 1 - kept
+            assert engine.stats().recomputed_tokens == recomputed
         for one, other in zip(cold, squeezed, strict=True):
             hold_exactly(one, other, "after a preemption")
 

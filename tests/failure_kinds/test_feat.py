@@ -312,7 +312,7 @@ def test_feat_16_eight_parallel_schema_requests_each_return_their_own_marker(
     """Over a shared prefix, cold and again warm; each as the same request is answered alone."""
     shared = prompt_of(640)
     markers = [f"marker-{n}-{n * 7919}" for n in range(8)]
-    asked = [
+    asked: list[dict[str, Any]] = [
         {
             "prompt": [*shared, *tiny.codec.encode(f" Say {marker}.")],
             "grammar": Grammar("json_schema", json.dumps(schema_of(marker))),

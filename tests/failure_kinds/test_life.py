@@ -4,7 +4,6 @@
 """
 
 import asyncio
-from contextlib import aclosing
 from typing import Any
 
 import pytest
@@ -54,10 +53,10 @@ def test_life_05_every_block_comes_back_once_however_a_request_ends(
     async def end(engine: LocalEngine) -> None:
         if ending == "abort":
             generation = engine.submit(request(prompt, max_tokens=200, ignore_eos=True))
-            async with aclosing(aiter(generation)) as reader:
-                async for _ in reader:
-                    if generation.completion_tokens == 199:
-                        break
+            async for _ in generation:
+                if generation.completion_tokens == 199:
+                    break
+            await generation.aclose()
         elif ending == "length":
             assert (
                 await answer(engine, prompt, max_tokens=200, ignore_eos=True)

@@ -35,6 +35,7 @@ def test_sched_04_two_that_together_need_more_than_the_pool_both_get_on(tiny: Lo
 def test_sched_06_health_answers_while_hits_and_stores_go_on_side_by_side(live: Live) -> None:
     """One client hits in a loop, one stores and resets, and a third asks for health."""
     shared = prompt_of(200, seed=6)
+    reset = live.http()
     errors: list[BaseException] = []
 
     def work(run: Any) -> None:
@@ -44,14 +45,15 @@ def test_sched_06_health_answers_while_hits_and_stores_go_on_side_by_side(live: 
         except BaseException as error:
             errors.append(error)
 
+    client = live.client()
+
     def complete(prompt: list[int]) -> None:
-        live.client().completions.create(model="tiny", prompt=prompt, max_tokens=2)
+        client.completions.create(model="tiny", prompt=prompt, max_tokens=2)
 
     def store(turn: int) -> None:
         complete(prompt_of(200, seed=600 + turn))
         if turn % 10 == 9:
-            with live.http() as http:
-                http.post("/cache/reset").raise_for_status()
+            reset.post("/cache/reset").raise_for_status()
 
     threads = [
         threading.Thread(target=work, args=(lambda _: complete(shared),)),
@@ -65,6 +67,7 @@ def test_sched_06_health_answers_while_hits_and_stores_go_on_side_by_side(live: 
             assert http.get("/health").json() == {"status": "ready"}
             asked += 1
             time.sleep(0.01)
+    reset.close()
     assert not errors
     assert asked >= 10
 

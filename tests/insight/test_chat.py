@@ -3,6 +3,7 @@
 import os
 import pty
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -118,21 +119,31 @@ def test_at_a_terminal_there_is_a_prompt_and_ctrl_d_leaves(serve: Any) -> None:
         env=os.environ | {"TERM": "xterm"},
     ) as process:
         os.close(theirs)
-        shown = _read_until(ours, "> ")
+        terminal = Terminal(ours)
+        terminal.read_until("> ")
         os.write(ours, b"hello\n")
-        shown = _read_until(ours, "tok/s")
-        _read_until(ours, "> ")
+        shown = terminal.read_until("tok/s")
+        terminal.read_until("> ")
         os.write(ours, b"\x04")
         assert process.wait(30) == 0
     os.close(ours)
     assert " w0 w1" in shown
 
 
-def _read_until(terminal: int, mark: str) -> str:
-    shown = ""
-    while mark not in shown:
-        shown += os.read(terminal, 1024).decode()
-    return shown
+class Terminal:
+    """Reads a pty piece by piece: what lies behind a mark is kept for the next read."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._unread = ""
+
+    def read_until(self, mark: str) -> str:
+        while mark not in self._unread:
+            ready, _, _ = select.select([self._descriptor], [], [], 30)
+            assert ready, f"{mark!r} never came after {self._unread!r}"
+            self._unread += os.read(self._descriptor, 1024).decode()
+        shown, _, self._unread = self._unread.partition(mark)
+        return shown + mark
 
 
 @pytest.mark.parametrize(
