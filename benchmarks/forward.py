@@ -1,6 +1,7 @@
 """Warm TTFT through the server against the same forward pass without a server around it.
 
 python benchmarks/forward.py [--prefix 4000] [--new 200] [--repeats 9]
+python benchmarks/forward.py --exact 7000    # the same prompt again, against a one-token step
 
 Both compute `--new` tokens over `--prefix` cached ones in place and take the greedy token; the
 server does it behind HTTP, JSON, scheduling, cache and streaming. They take turns, so that the
@@ -56,29 +57,33 @@ class Bare:
 
 
 async def measure(prefix_tokens: int, new_tokens: int, repeats: int) -> None:
-    """Measure and print."""
+    """Measure and print. No new tokens: the same prompt each time, its last token computed bare."""
     source = PromptSource(time.time_ns())
     bare = Bare(prefix_tokens + new_tokens)
     prefix = source.fresh(prefix_tokens)
     bare.compute(prefix, 0)
+    start = prefix_tokens if new_tokens else prefix_tokens - 1
     alone: list[float] = []
     served: list[float] = []
     async with (
-        serving(("--block-size", str(BLOCK), "--max-batch-tokens", str(CHUNK))) as server,
+        serving(
+            ("--block-size", str(BLOCK), "--max-batch-tokens", str(CHUNK), "--kv-memory", "1GiB")
+        ) as server,
         httpx.AsyncClient(timeout=600, trust_env=False) as client,
     ):
         endpoint = Endpoint(client, server.url)
         endpoint.model = await endpoint.first_model()
         await endpoint.complete(completion_body(prefix, 1, Abilities()))
         for repeat in range(repeats + 1):
-            prompt = prefix + source.fresh(new_tokens)
-            seconds = bare.compute(prompt, prefix_tokens)
+            prompt = prefix + (source.fresh(new_tokens) if new_tokens else ())
+            seconds = bare.compute(prompt, start)
             got = await endpoint.complete(completion_body(prompt, 1, Abilities()))
-            assert got.usage.cached_tokens == prefix_tokens // BLOCK * BLOCK, got.usage
+            assert got.usage.cached_tokens == start // BLOCK * BLOCK, got.usage
             if repeat:
                 alone.append(seconds)
                 served.append(got.ttft)
-    print(f"{new_tokens} new tokens over {prefix_tokens}, {repeats} repeats in turn")
+    what = f"{new_tokens} new tokens over" if new_tokens else "an exact repeat of"
+    print(f"{what} {prefix_tokens}, {repeats} repeats in turn")
     for name, times in (("forward pass", alone), ("through the server", served)):
         print(
             f"{name:>20}: {statistics.median(times) * 1e3:6.1f} ms "
@@ -93,7 +98,10 @@ def main() -> None:
     arguments.add_argument("--prefix", type=int, default=4000)
     arguments.add_argument("--new", type=int, default=200)
     arguments.add_argument("--repeats", type=int, default=9)
+    arguments.add_argument("--exact", type=int, help="tokens of a prompt to repeat as it is")
     options = arguments.parse_args()
+    if options.exact:
+        options.prefix, options.new = options.exact, 0
     asyncio.run(measure(options.prefix, options.new, options.repeats))
 
 
