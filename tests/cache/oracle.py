@@ -1,15 +1,16 @@
 """The prefix cache once more, as naively as it can be said: what the real one is compared with.
 
-Published prefixes are a dict from (namespace, tokens) to a cell, a cell being one physical block.
-Everything else (who holds what, what is free, which cell goes next) is worked out from scratch each
-time it is asked for. No hashes, no counters, no order kept.
+What can be found is a dict from (namespace, tokens) to a cell: one physical block, full or (a tail)
+partly filled. The tokens are all those up to the last one in it. Everything else (who
+holds what, what is free, which cell goes next) is worked out from scratch each time it is asked
+for. No hashes, no counters, no order kept.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 Prefix = tuple[str, tuple[int, ...]]
-"""A namespace's name and all tokens up to the end of a block."""
+"""A namespace's name and all tokens up to the end of what a cell holds."""
 
 
 @dataclass(eq=False)
@@ -19,7 +20,9 @@ class Cell:
     prefix: Prefix | None = None
     """What it is found under; None while it is private."""
     stamp: int = 0
-    """When it was last let go."""
+    """When it was last let go, in events."""
+    since: float = 0.0
+    """The same in seconds."""
 
 
 @dataclass(eq=False)
@@ -27,18 +30,40 @@ class Held:
     """What one lease holds."""
 
     space: str
+    tokens: tuple[int, ...]
     generation: int
     cells: list[Cell]
     cached_tokens: int
     shared: int
-    announced: set[Prefix] = field(default_factory=set)
+    announced: int
+    """Tokens that others may wait for."""
+    tail: Cell | None = None
+    copied: tuple[Cell, Cell, int] | None = None
+    """Source, target and tokens of the copy its prefix relies on."""
+
+
+@dataclass(eq=False)
+class Promise:
+    """A pin: what it keeps, and the prefix of the last cell under it."""
+
+    space: str
+    kept: tuple[int, ...]
+    end: Prefix
+    priority: int
+    ttl: float
+    until: float
 
 
 class Oracle:
     """`blocks` cells of `size` tokens; hits are whole multiples of `unit` tokens."""
 
-    def __init__(self, blocks: int, size: int, unit: int, enabled: bool) -> None:
+    def __init__(
+        self, blocks: int, size: int, unit: int, enabled: bool, ttl: float | None = None
+    ) -> None:
         self.total, self.size, self.unit, self.enabled = blocks, size, unit, enabled
+        self.budget, self.ttl, self.now = blocks // 2, ttl, 0.0
+        self.promises: list[Promise] = []
+        """In the order they were made."""
         self.published: dict[Prefix, Cell] = {}
         self.live: list[Held] = []
         self.generation = 0
@@ -61,13 +86,26 @@ class Oracle:
         return self.total - len(self.held())
 
     def found(self, space: str, tokens: Sequence[int]) -> int:
-        """Leading blocks of `tokens` that are published."""
+        """Leading full blocks of `tokens` that are published."""
         count = 0
         for prefix in self.prefixes(space, tokens):
             if prefix not in self.published:
                 break
             count += 1
         return count
+
+    def longest(self, space: str, tokens: Sequence[int]) -> tuple[int, Cell | None]:
+        """Tokens shared with anything published, and a cell with the last of them."""
+        best, where = 0, None
+        for (other, known), cell in self.published.items():
+            common = common_tokens(known, tokens) if other == space else 0
+            if common > best and common > len(known) - self.cell_tokens(known):
+                best, where = common, cell
+        return best, where
+
+    def cell_tokens(self, known: tuple[int, ...]) -> int:
+        """How many tokens the cell found under `known` holds."""
+        return (len(known) - 1) % self.size + 1
 
     def prefixes(self, space: str, tokens: Sequence[int]) -> list[Prefix]:
         """One for every full block of `tokens`."""
@@ -81,34 +119,64 @@ class Oracle:
             fits.append(fits[-1] + self.unit)
         return fits[-1]
 
-    def match(self, space: str, tokens: Sequence[int]) -> tuple[int, bool]:
+    def match(
+        self, space: str, tokens: Sequence[int], limit: int | None = None
+    ) -> tuple[int, bool]:
         """Tokens reusable now, and whether the next block that would help is being computed."""
-        found, prefixes = self.found(space, tokens), self.prefixes(space, tokens)
-        best = self.reusable(len(prefixes) * self.size, len(tokens))
-        coming = found * self.size < best and any(
-            prefixes[found] in lease.announced for lease in self.live
+        most = len(tokens) if limit is None else min(limit, len(tokens))
+        matched = self.longest(space, tokens[:most])[0]
+        if self.unit > 1:
+            matched = self.found(space, tokens[:most]) * self.size
+        cached = self.reusable(matched, len(tokens))
+        depth = self.found(space, tokens[:most])
+        end = (depth + 1) * self.size
+        while end % self.unit:
+            end += 1
+        helps = self.reusable(min(end, most), len(tokens)) > cached
+        mine = tuple(tokens[: min(most, (depth + 1) * self.size)])
+        return cached, helps and any(
+            self.ahead(lease) == (space, depth, mine)
+            for lease in self.live
+            if lease.generation == self.generation
         )
-        return self.reusable(found * self.size, len(tokens)), coming
+
+    def ahead(self, lease: Held) -> tuple[str, int, tuple[int, ...]] | None:
+        """What a lease fills next and others may wait for."""
+        if not self.enabled or lease.shared * self.size >= lease.announced:
+            return None
+        end = min(lease.announced, (lease.shared + 1) * self.size)
+        return lease.space, lease.shared, lease.tokens[:end]
 
     # What can be done
 
-    def acquire(self, space: str, tokens: Sequence[int], spare: int) -> Held | None:
-        """Hits, new cells for the rest, and announcements; None if there is no room."""
-        cached, _ = self.match(space, tokens)
+    def acquire(
+        self, space: str, tokens: Sequence[int], spare: int, limit: int | None = None
+    ) -> Held | None:
+        """Hits, new cells for the rest, and an announcement; None if there is no room."""
+        self.settle()
+        cached, _ = self.match(space, tokens, limit)
+        full, part = divmod(cached, self.size)
         prefixes = self.prefixes(space, tokens)
-        hits = [self.published[prefix] for prefix in prefixes[: cached // self.size]]
-        lease = Held(space, self.generation, hits, cached, len(hits))
+        hits = [self.published[prefix] for prefix in prefixes[:full]]
+        source = self.longest(space, tokens[:cached])[1] if part else None
+        most = len(tokens) if limit is None else min(limit, len(tokens))
+        announced = most // self.unit * self.unit
+        lease = Held(space, tuple(tokens), self.generation, hits, cached, full, announced)
         self.live.append(lease)
-        need = -(-len(tokens) // self.size) - len(hits)
+        need = -(-len(tokens) // self.size) - full
         if need + spare > self.available():
             self.release(lease)
             return None
+        matched = self.longest(space, tokens[:most])[0]
+        for promise in self.promises:
+            if cached and (space, tuple(tokens[:matched][: len(promise.kept)])) == (
+                promise.space,
+                promise.kept,
+            ):
+                promise.until = self.now + promise.ttl
         lease.cells = hits + self._allocate(need)
-        if self.enabled:
-            others = {prefix for other in self.live for prefix in other.announced}
-            whole_units = len(tokens) // self.unit * self.unit // self.size
-            ahead = set(prefixes[len(hits) : whole_units])
-            lease.announced = ahead - others - self.published.keys()
+        if source is not None:
+            lease.copied = (source, lease.cells[full], part)
         return lease
 
     def grow(self, lease: Held, tokens: int) -> bool:
@@ -119,17 +187,27 @@ class Oracle:
         lease.cells += self._allocate(missing)
         return True
 
-    def publish(self, lease: Held, tokens: Sequence[int], computed: int) -> None:
+    def publish(self, lease: Held, tokens: Sequence[int], computed: int, tail: bool) -> None:
         """Each full block becomes findable, or gives way to the one that is already."""
         if not self.enabled or lease.generation != self.generation:
             return
+        full = computed // self.size
+        if full > lease.shared:
+            self._unpublish_tail(lease)
         prefixes = self.prefixes(lease.space, tokens)
-        for at in range(lease.shared, computed // self.size):
+        for at in range(lease.shared, full):
             prefix, own = prefixes[at], lease.cells[at]
             lease.cells[at] = self.published.setdefault(prefix, own)
             lease.cells[at].prefix = prefix
-            lease.announced.discard(prefix)
             lease.shared = at + 1
+        part = tuple(tokens[full * self.size : computed])
+        if tail and part and self.unit == 1 and full == lease.shared:
+            prefix = (lease.space, tuple(tokens[:computed]))
+            if self.longest(*prefix)[0] < computed:
+                self._unpublish_tail(lease)
+                lease.tail = self.published[prefix] = lease.cells[full]
+                lease.tail.prefix = prefix
+        self._drop_useless_tails()
 
     def release(self, lease: Held) -> None:
         """Let go; what nobody holds now was last used now."""
@@ -138,7 +216,8 @@ class Oracle:
         held = self.held()
         for cell in lease.cells:
             if cell not in held:
-                cell.stamp = self.clock
+                cell.stamp, cell.since = self.clock, self.now
+        self._drop_useless_tails()
 
     def reset(self) -> None:
         """Nothing is published or announced any more."""
@@ -146,8 +225,95 @@ class Oracle:
         for cell in self.published.values():
             cell.prefix = None
         self.published.clear()
-        for lease in self.live:
-            lease.announced.clear()
+        self.promises.clear()
+
+    def settle(self) -> None:
+        """Promises run out; then what nobody used or keeps expires, leaf first."""
+        self.promises = [promise for promise in self.promises if promise.until > self.now]
+        self._drop_useless_tails()
+        while self.ttl is not None and (old := self._expired(self.now - self.ttl)):
+            for cell in old:
+                self._unpublish(cell)
+
+    def may_keep(self, space: str, tokens: Sequence[int]) -> set[tuple[int, Prefix] | None]:
+        """What a pin on `tokens` may keep, and up to the end of which cell; None is nothing.
+
+        Several where cells share equally much with `tokens`: any of them will do.
+        """
+        self.settle()
+        depth, longest = self.found(space, tokens) * self.size, self.longest(space, tokens)[0]
+        whole = (depth, (space, tuple(tokens[:depth]))) if depth else None
+        if longest == depth:
+            return {whole}
+        held = self.held()
+        return {
+            whole if cell in held and len(known) % self.size else (longest, (space, known))
+            for (other, known), cell in self.published.items()
+            if other == space
+            and len(known) - self.cell_tokens(known) == depth
+            and common_tokens(known, tokens) == longest
+        }
+
+    def pin(self, kept: Sequence[int], end: Prefix, *, priority: int, ttl: float) -> Promise | None:
+        """Keep every cell up to the one at `end`; None if that is more than a space may."""
+        if -(-len(end[1]) // self.size) > self.budget:
+            return None
+        promise = Promise(end[0], tuple(kept), end, priority, ttl, self.now + ttl)
+        self.promises.append(promise)
+        while len(own := self._kept_cells(end[0])) > self.budget:
+            assert own
+            weakest = min(
+                (one for one in self.promises if one.space == end[0]),
+                key=lambda one: (one.priority, one.until),  # then the oldest: `min` is stable
+            )
+            self.unpin(weakest)
+        return promise
+
+    def unpin(self, promise: Promise) -> None:
+        """Keep it no longer."""
+        if promise in self.promises:
+            self.promises.remove(promise)
+        self._drop_useless_tails()
+
+    def kept(self, cell: Cell) -> bool:
+        """Whether any promise keeps it: a tail for itself, a full block for what follows too."""
+        assert cell.prefix is not None
+        space, tokens = cell.prefix
+        return any(
+            promise.end == cell.prefix
+            or (
+                promise.space == space
+                and not len(tokens) % self.size
+                and promise.end[1][: len(tokens)] == tokens
+            )
+            for promise in self.promises
+        )
+
+    def _kept_cells(self, space: str) -> list[Cell]:
+        return [
+            cell
+            for (other, _), cell in self.published.items()
+            if other == space and self.kept(cell)
+        ]
+
+    def _expired(self, since: float) -> list[Cell]:
+        return [
+            cell
+            for cell in self.cached()
+            if cell.since <= since and not self._has_child(cell) and not self.kept(cell)
+        ]
+
+    def _unpublish_tail(self, lease: Held) -> None:
+        if lease.tail is not None and lease.tail.prefix is not None:
+            del self.published[lease.tail.prefix]
+            lease.tail.prefix = None
+        lease.tail = None
+
+    def _drop_useless_tails(self) -> None:
+        for cell in self.cached():
+            assert cell.prefix is not None
+            if len(cell.prefix[1]) % self.size and self._goes_on(cell) and not self.kept(cell):
+                self._unpublish(cell)
 
     def _allocate(self, count: int) -> list[Cell]:
         while self.total - len(self.held() | set(self.published.values())) < count:
@@ -155,12 +321,56 @@ class Oracle:
         return [Cell() for _ in range(count)]
 
     def _evict(self) -> None:
-        parents = {(space, tokens[: -self.size]) for space, tokens in self.published}
-        leaves = [cell for cell in self.cached() if cell.prefix not in parents]
+        leaves = [cell for cell in self.cached() if not self._has_child(cell)]
+        if all(self.kept(cell) for cell in leaves):
+            self._weaken(leaves)
+            return
+        leaves = [cell for cell in leaves if not self.kept(cell)]
         order = {(cell.stamp, -len(cell.prefix[1])): cell for cell in leaves if cell.prefix}
         assert len(order) == len(leaves), "the rule leaves no two cells equal"
-        victim = order[min(order)]
-        assert victim.prefix is not None
-        del self.published[victim.prefix]
-        victim.prefix = None
+        self._unpublish(order[min(order)])
         self.evicted += 1
+
+    def _weaken(self, leaves: list[Cell]) -> None:
+        """The promises on the leaf whose strongest is the weakest are kept no longer."""
+        ending = {
+            cell: [promise for promise in self.promises if promise.end == cell.prefix]
+            for cell in leaves
+        }
+        weakest = min(
+            leaves,
+            key=lambda cell: (
+                max((promise.priority, promise.until) for promise in ending[cell]),
+                cell.stamp,
+            ),
+        )
+        for promise in ending[weakest]:
+            self.unpin(promise)
+
+    def _has_child(self, cell: Cell) -> bool:
+        assert cell.prefix is not None
+        return not len(cell.prefix[1]) % self.size and self._goes_on(cell)
+
+    def _goes_on(self, cell: Cell) -> bool:
+        """Whether anything published begins with all of its prefix."""
+        assert cell.prefix is not None
+        space, tokens = cell.prefix
+        return any(
+            other == space and len(known) > len(tokens) and known[: len(tokens)] == tokens
+            for other, known in self.published
+        )
+
+    def _unpublish(self, cell: Cell) -> None:
+        assert cell.prefix is not None
+        del self.published[cell.prefix]
+        cell.prefix = None
+
+
+def common_tokens(one: Sequence[int], other: Sequence[int]) -> int:
+    """How many leading tokens are the same."""
+    count = 0
+    for left, right in zip(one, other, strict=False):
+        if left != right:
+            break
+        count += 1
+    return count

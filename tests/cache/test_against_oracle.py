@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule
 from tests.cache.twin import Sequence, Twin
 
+from headstart.cache import INDEXES
+
 spaces = st.sampled_from(["acme", "globex"])
 some_tokens = st.lists(st.integers(0, 1), max_size=14)
 counts = st.integers(0, 14)
@@ -22,11 +24,13 @@ class CacheMachine(RuleBasedStateMachine):
     @initialize(
         blocks=st.integers(1, 12) | st.integers(13, 40),
         size=st.integers(1, 5),
-        factor=st.sampled_from([1, 1, 1, 2, 3]),
+        index=st.sampled_from(sorted(INDEXES)),
+        factor=st.sampled_from([0, 0, 0, 0, 1, 2, 3]),
         enabled=st.sampled_from([True] * 9 + [False]),
+        lazy=st.booleans(),
     )
-    def begin(self, blocks: int, size: int, factor: int, enabled: bool) -> None:
-        self.twin = Twin(blocks, size, factor=factor, enabled=enabled)
+    def begin(self, blocks: int, size: int, **options: Any) -> None:
+        self.twin = Twin(blocks, size, **options)
 
     @rule(target=sequences, space=spaces, tokens=some_tokens, spare=st.sampled_from([0, 0, 1, 8]))
     def arrives(self, space: str, tokens: list[int], spare: int) -> Sequence:
@@ -46,20 +50,20 @@ class CacheMachine(RuleBasedStateMachine):
         self.twin.acquire(sequence, room=len(turn))
         return sequence
 
-    @rule(sequence=sequences)
-    def is_admitted(self, sequence: Sequence) -> None:
+    @rule(sequence=sequences, limit=st.none() | counts)
+    def is_admitted(self, sequence: Sequence, limit: int | None) -> None:
         if sequence.holding is None:
-            self.twin.acquire(sequence)
+            self.twin.acquire(sequence, limit=limit)
 
     @rule(sequence=sequences, count=counts)
     def is_computed(self, sequence: Sequence, count: int) -> None:
         if sequence.holding is not None:
             self.twin.compute(sequence, count)
 
-    @rule(sequence=sequences, less=st.integers(0, 5))
-    def is_published(self, sequence: Sequence, less: int) -> None:
+    @rule(sequence=sequences, less=st.integers(0, 5), tail=st.booleans())
+    def is_published(self, sequence: Sequence, less: int, tail: bool) -> None:
         if sequence.holding is not None:
-            self.twin.publish(sequence, max(0, sequence.computed - less))
+            self.twin.publish(sequence, max(0, sequence.computed - less), tail=tail)
 
     @rule(sequence=sequences)
     def runs_to_its_end(self, sequence: Sequence) -> None:
@@ -97,17 +101,24 @@ TestCacheMachine.settings = settings(
 )
 
 
-def random_work(rng: random.Random, operations: int, **pool: Any) -> Twin:
-    """Like the machine, but long: requests come, run, and go, over a pool that is always full."""
+def random_work(rng: random.Random, operations: int, *, every: int = 1, **pool: Any) -> Twin:
+    """Like the machine, but long: requests come, run, and go, over a pool that is always full.
+
+    The books are audited after each operation, and compared after each `every`-th.
+    """
     twin = Twin(**pool)
-    for _ in range(operations):
+    for number in range(1, operations + 1):
         twin.sequences[:-20] = [s for s in twin.sequences[:-20] if s.holding is not None]
-        _one_operation(rng, twin)
-        twin.check()
+        one_operation(rng, twin)
+        if number % every:
+            twin.cache.audit()
+        else:
+            twin.check()
     return twin
 
 
-def _one_operation(rng: random.Random, twin: Twin) -> None:
+def one_operation(rng: random.Random, twin: Twin) -> None:
+    """Whatever a request may do next, or a new one."""
     live = [sequence for sequence in twin.sequences if sequence.holding is not None]
     dice = rng.random()
     if dice < 0.01:
@@ -126,7 +137,8 @@ def _one_operation(rng: random.Random, twin: Twin) -> None:
         twin.compute(rng.choice(live), rng.randint(1, 4 * twin.oracle.size))
     elif dice < 0.73:
         sequence = rng.choice(live)
-        twin.publish(sequence, rng.randint(sequence.computed // 2, sequence.computed))
+        computed = rng.randint(sequence.computed // 2, sequence.computed)
+        twin.publish(sequence, computed, tail=rng.random() < 0.7)
     elif dice < 0.81:
         twin.append(rng.choice(live), [rng.randint(0, 2) for _ in range(rng.randint(1, 6))])
     elif dice < 0.84:
@@ -139,12 +151,18 @@ def _one_operation(rng: random.Random, twin: Twin) -> None:
         twin.release(sequence, rng.randint(1, 2))
 
 
-@pytest.mark.parametrize(
-    ("blocks", "size", "factor"), [(1, 1, 1), (3, 2, 1), (7, 4, 1), (12, 1, 1), (30, 3, 2)]
-)
-def test_random_work_agrees_with_the_oracle(blocks: int, size: int, factor: int) -> None:
-    seed = blocks * 100 + size
-    random_work(random.Random(seed), 400, blocks=blocks, size=size, factor=factor)
+POOLS = [(1, 1, 0), (3, 2, 1), (7, 4, 0), (12, 1, 1), (30, 3, 2), (30, 3, 0), (6, 16, 0)]
+"""Blocks, tokens in each, and blocks in a unit of reuse (0: every token)."""
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize("index", sorted(INDEXES))
+@pytest.mark.parametrize(("blocks", "size", "factor"), POOLS)
+def test_random_work_agrees_with_the_oracle(
+    blocks: int, size: int, factor: int, index: str, lazy: bool
+) -> None:
+    rng = random.Random(blocks * 100 + size)
+    random_work(rng, 300, blocks=blocks, size=size, factor=factor, index=index, lazy=lazy)
 
 
 def test_a_disabled_cache_agrees_with_an_oracle_that_keeps_nothing() -> None:
@@ -153,12 +171,29 @@ def test_a_disabled_cache_agrees_with_an_oracle_that_keeps_nothing() -> None:
 
 
 @pytest.mark.slow
-def test_ten_thousand_operations_agree_with_the_oracle_and_leave_nothing_behind() -> None:
-    twin = random_work(random.Random(42), 10_000, blocks=16, size=2)
-    assert twin.cache.evicted > 1000, "the pool was never under pressure"
+@pytest.mark.parametrize("index", sorted(INDEXES))
+def test_thousands_of_operations_agree_with_the_oracle_and_leave_nothing_behind(
+    index: str,
+) -> None:
+    twin = random_work(random.Random(42), 2_000, blocks=16, size=3, index=index)
+    assert twin.cache.evicted > 250, "the pool was never under pressure"
     for sequence in twin.sequences:
         if sequence.holding is not None:
             twin.release(sequence)
     twin.reset()
     twin.check()
     assert (twin.cache.available, twin.cache.cached) == (16, 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("index", sorted(INDEXES))
+def test_a_hundred_thousand_operations_leave_the_books_right_after_each(index: str) -> None:
+    """Compared with the oracle, which is slow, after every fiftieth."""
+    rng, left = random.Random(7), 100_000
+    for lazy in (False, True):
+        for blocks, size, factor in [*POOLS[1:], (16, 3, 0), (8, 2, 0), (5, 4, 0), (20, 2, 0)]:
+            pool = {"blocks": blocks, "size": size, "factor": factor, "lazy": lazy}
+            twin = random_work(rng, 5_000, every=50, index=index, **pool)
+            assert twin.cache.evicted > 250, "the pool was never under pressure"
+            left -= 5_000
+    assert left == 0

@@ -9,15 +9,15 @@ import hashlib
 import pytest
 from tests.cache.build import acquired, cached_tokens, namespace, stored
 
-from headstart.cache import KeyChain, Lease, Match, PrefixCache
+from headstart.cache import Chain, Lease, Match, PrefixCache
 from headstart.cache.keys import block_key, token_bytes
 
 # ID: incomplete or ambiguous identity
 
 
-def test_id_01_two_adapters_of_one_name_share_no_kv() -> None:
+def test_id_01_two_adapters_of_one_name_share_no_kv(index: str) -> None:
     """The name isn't in the key; the digest of the weights is."""
-    cache = PrefixCache(100, 16)
+    cache = PrefixCache(100, 16, index=index)
     w1, w2 = (namespace(block_size=16, adapter=hashlib.sha256(w).digest()) for w in (b"1", b"2"))
     stored(cache, range(600), w1)
     assert cached_tokens(cache, range(600), w2) == 0
@@ -34,36 +34,36 @@ def test_id_10_a_block_is_named_by_all_256_bits_of_sha_256() -> None:
     assert key == hashlib.sha256(b"headstart.block\0" + parent + tokens).digest()
 
 
-def test_id_12_guesses_of_another_tenant_find_nothing_however_close_they_are() -> None:
-    cache = PrefixCache(200, 4)
+def test_id_12_guesses_of_another_tenant_find_nothing_however_close_they_are(index: str) -> None:
+    cache = PrefixCache(200, 4, index=index)
     victim, spy = (namespace(tenant=name) for name in ("victim", "spy"))
     secret = list(range(64 * 4))
     running = acquired(cache, [*secret, 7], victim)
     for k in range(9):
-        guess = [*secret[: k * 4], 999, 999, 999, 999, 999]
+        guess = [*secret[: k * 4 + 2], 999, 999, 999, 999, 999]
         assert cache.match(cache.chain(spy), [*secret, 7]) == Match(0, coming=False)
         assert cache.match(cache.chain(spy), guess) == Match(0, coming=False)
         cache.publish(running, [*secret, 7], k * 32)
     assert cache.match(cache.chain(victim), [*secret, 7]) == Match(256, coming=False)
 
 
-def test_id_12_a_client_can_not_spell_another_tenant_by_its_salt() -> None:
-    cache = PrefixCache(20, 4)
+def test_id_12_a_client_can_not_spell_another_tenant_by_its_salt(index: str) -> None:
+    cache = PrefixCache(20, 4, index=index)
     stored(cache, range(8), namespace(tenant="ab", salt="c"))
     for tenant, salt in [("a", "bc"), ("abc", ""), ("abc", None), ("", "abc"), ("ab", None)]:
         assert cached_tokens(cache, range(9), namespace(tenant=tenant, salt=salt)) == 0
     assert cached_tokens(cache, range(9), namespace(tenant="ab", salt="c")) == 8
 
 
-def test_id_14_other_weights_find_nothing_of_the_old_ones() -> None:
-    cache = PrefixCache(20, 4)
+def test_id_14_other_weights_find_nothing_of_the_old_ones(index: str) -> None:
+    cache = PrefixCache(20, 4, index=index)
     stored(cache, range(8), namespace(weights=b"old"))
     assert cached_tokens(cache, range(9), namespace(weights=b"new")) == 0
     assert cached_tokens(cache, range(9), namespace(weights=b"old")) == 8
 
 
-def test_id_14_blocks_in_flight_at_a_swap_are_never_published() -> None:
-    cache = PrefixCache(20, 4)
+def test_id_14_blocks_in_flight_at_a_swap_are_never_published(index: str) -> None:
+    cache = PrefixCache(20, 4, index=index)
     stored(cache, range(8))
     before = acquired(cache, range(16))
     cache.reset()
@@ -81,8 +81,8 @@ def test_id_14_blocks_in_flight_at_a_swap_are_never_published() -> None:
 # LIFE: block lifetime
 
 
-def test_life_01_hits_that_are_never_used_do_not_stay_pinned() -> None:
-    cache = PrefixCache(50, 4)
+def test_life_01_hits_that_are_never_used_do_not_stay_pinned(index: str) -> None:
+    cache = PrefixCache(50, 4, index=index)
     for turn in range(200):
         stored(cache, range(8))
         unused = acquired(cache, range(9))
@@ -94,9 +94,9 @@ def test_life_01_hits_that_are_never_used_do_not_stay_pinned() -> None:
     assert [cached_tokens(cache, [*prompt, 0]) for prompt in prompts] == [4] * 50
 
 
-def test_life_02_the_hit_rate_does_not_fade_under_steady_work() -> None:
+def test_life_02_the_hit_rate_does_not_fade_under_steady_work(index: str) -> None:
     """19 of 20 blocks always wanted: every round of prompts hits as the first warm one did."""
-    cache = PrefixCache(20, 4)
+    cache = PrefixCache(20, 4, index=index)
     prompts = [[n, *range(11)] for n in range(6)]
     hits = []
     for _ in range(300):
@@ -107,8 +107,8 @@ def test_life_02_the_hit_rate_does_not_fade_under_steady_work() -> None:
     assert hits == [0] + [6 * 12] * 299
 
 
-def test_life_04_eight_share_four_cancel_twice_and_four_still_hold() -> None:
-    cache = PrefixCache(20, 4)
+def test_life_04_eight_share_four_cancel_twice_and_four_still_hold(index: str) -> None:
+    cache = PrefixCache(20, 4, index=index)
     stored(cache, range(8))
     leases = [acquired(cache, range(8 + 1)) for _ in range(8)]
     for lease in leases[:4] * 2:
@@ -126,8 +126,10 @@ def test_life_04_eight_share_four_cancel_twice_and_four_still_hold() -> None:
 
 
 @pytest.mark.parametrize("ending", ["stop", "length", "abort", "abort before anything"])
-def test_life_05_the_last_decode_slot_comes_back_once_however_a_request_ends(ending: str) -> None:
-    cache, tokens = PrefixCache(300, 1), list(range(10))
+def test_life_05_the_last_decode_slot_comes_back_once_however_a_request_ends(
+    index: str, ending: str
+) -> None:
+    cache, tokens = PrefixCache(300, 1, index=index), list(range(10))
     lease = acquired(cache, tokens)
     if ending != "abort before anything":
         cache.publish(lease, tokens)
@@ -144,8 +146,8 @@ def test_life_05_the_last_decode_slot_comes_back_once_however_a_request_ends(end
     cache.audit()
 
 
-def test_life_09_a_hit_is_pinned_before_anyone_else_can_take_its_block() -> None:
-    cache = PrefixCache(2, 4)
+def test_life_09_a_hit_is_pinned_before_anyone_else_can_take_its_block(index: str) -> None:
+    cache = PrefixCache(2, 4, index=index)
     stored(cache, range(4))
     a = acquired(cache, range(5))
     assert a.cached_tokens == 4
@@ -153,8 +155,10 @@ def test_life_09_a_hit_is_pinned_before_anyone_else_can_take_its_block() -> None
     cache.release(a)
 
 
-def test_life_09_a_hit_that_was_only_looked_up_is_computed_again_when_its_block_was_taken() -> None:
-    cache = PrefixCache(2, 4)
+def test_life_09_a_hit_that_was_only_looked_up_is_computed_again_when_its_block_was_taken(
+    index: str,
+) -> None:
+    cache = PrefixCache(2, 4, index=index)
     stored(cache, range(4))
     chain = cache.chain(namespace())
     assert cache.match(chain, range(5)).cached_tokens == 4
@@ -167,8 +171,8 @@ def test_life_09_a_hit_that_was_only_looked_up_is_computed_again_when_its_block_
 
 
 @pytest.mark.parametrize(("taken", "left"), [(0, 12), (1, 8), (2, 4), (3, 0)])
-def test_life_11_a_chain_is_given_up_from_its_end(taken: int, left: int) -> None:
-    cache = PrefixCache(3, 4)
+def test_life_11_a_chain_is_given_up_from_its_end(index: str, taken: int, left: int) -> None:
+    cache = PrefixCache(3, 4, index=index)
     stored(cache, range(12))
     if taken:
         cache.release(acquired(cache, [9] * 4 * taken))
@@ -176,8 +180,8 @@ def test_life_11_a_chain_is_given_up_from_its_end(taken: int, left: int) -> None
     cache.audit()
 
 
-def test_life_11_a_parent_outlives_children_that_were_used_later() -> None:
-    cache = PrefixCache(4, 4)
+def test_life_11_a_parent_outlives_children_that_were_used_later(index: str) -> None:
+    cache = PrefixCache(4, 4, index=index)
     stored(cache, [*range(4), *[1] * 4])
     stored(cache, [*range(4), *[2] * 4])
     cache.release(acquired(cache, [9] * 4 * 3))  # one was free, two leaves must go
@@ -185,8 +189,8 @@ def test_life_11_a_parent_outlives_children_that_were_used_later() -> None:
     cache.audit()
 
 
-def test_life_15_a_cache_that_is_off_does_not_stop_a_request_from_getting_on() -> None:
-    cache = PrefixCache(10, 4, enabled=False)
+def test_life_15_a_cache_that_is_off_does_not_stop_a_request_from_getting_on(index: str) -> None:
+    cache = PrefixCache(10, 4, enabled=False, index=index)
     lease = acquired(cache, range(40))
     for chunk in range(1, 6):
         blocks = list(lease.blocks)
@@ -199,8 +203,8 @@ def test_life_15_a_cache_that_is_off_does_not_stop_a_request_from_getting_on() -
 # PUB: visible before valid
 
 
-def test_pub_06_an_abort_in_mid_prefill_leaves_only_what_was_finished() -> None:
-    cache, prompt = PrefixCache(6, 4), list(range(24))
+def test_pub_06_an_abort_in_mid_prefill_leaves_only_what_was_finished(index: str) -> None:
+    cache, prompt = PrefixCache(6, 4, index=index), list(range(24))
     lease = acquired(cache, prompt)
     cache.publish(lease, prompt, 12)
     cache.release(lease)
@@ -214,8 +218,8 @@ def test_pub_06_an_abort_in_mid_prefill_leaves_only_what_was_finished() -> None:
     cache.audit()
 
 
-def test_pub_08_of_two_in_one_step_the_second_has_no_credit_for_the_firsts_work() -> None:
-    cache = PrefixCache(8, 1)
+def test_pub_08_of_two_in_one_step_the_second_has_no_credit_for_the_firsts_work(index: str) -> None:
+    cache = PrefixCache(8, 1, index=index)
     space = namespace(block_size=1)
     first = acquired(cache, [1, 2, 3, 4])
     assert cache.match(cache.chain(space), [1, 2, 3, 5]) == Match(0, coming=True)
@@ -232,19 +236,26 @@ def test_pub_08_of_two_in_one_step_the_second_has_no_credit_for_the_firsts_work(
 # EDGE: boundary arithmetic
 
 
+@pytest.mark.parametrize("unit", [1, 16])
 @pytest.mark.parametrize("blocks", [1, 2, 16])
 @pytest.mark.parametrize("off", [-1, 0, 1])
-def test_edge_01_the_same_prompt_again_leaves_a_token_to_compute(blocks: int, off: int) -> None:
-    cache, prompt = PrefixCache(64, 16), range(blocks * 16 + off)
+def test_edge_01_the_same_prompt_again_leaves_a_token_to_compute(
+    index: str, blocks: int, off: int, unit: int
+) -> None:
+    cache = PrefixCache(64, 16, reuse_unit=unit, index=index)
+    prompt = range(blocks * 16 + off)
     stored(cache, prompt)
+    full = len(prompt) // 16 * 16
     again = acquired(cache, prompt)
-    assert again.cached_tokens == (len(prompt) - 1) // 16 * 16
+    assert again.cached_tokens == min(full, len(prompt) - 1) // unit * unit
     assert len(again.blocks) == -(-len(prompt) // 16)
 
 
 @pytest.mark.parametrize("unit", [16, 512])
-def test_edge_04_a_rest_of_any_size_behind_a_large_hit_is_never_empty(unit: int) -> None:
-    cache = PrefixCache(100, 16, reuse_unit=unit)
+def test_edge_04_a_rest_of_any_size_behind_a_large_hit_is_never_empty(
+    index: str, unit: int
+) -> None:
+    cache = PrefixCache(100, 16, reuse_unit=unit, index=index)
     head = list(range(512))
     stored(cache, head)
     for rest in range(1, 601):
@@ -254,37 +265,53 @@ def test_edge_04_a_rest_of_any_size_behind_a_large_hit_is_never_empty(unit: int)
         cache.release(lease)
 
 
-def test_edge_05_a_partly_filled_block_does_not_count() -> None:
-    cache = PrefixCache(8, 16)
-    stored(cache, range(40))
+def test_edge_05_a_partly_filled_block_does_not_count_as_a_whole_one(index: str) -> None:
+    cache = PrefixCache(8, 16, reuse_unit=16, index=index)
+    stored(cache, range(40), tail=True)
     assert cached_tokens(cache, range(40)) == 32
     assert cached_tokens(cache, range(48)) == 32
 
 
+def test_edge_05_a_partly_filled_block_counts_by_the_tokens_in_it(index: str) -> None:
+    cache = PrefixCache(8, 16, index=index)
+    stored(cache, range(40), tail=True)
+    assert cached_tokens(cache, range(40)) == 39
+    assert cached_tokens(cache, range(48)) == 40
+
+
 @pytest.mark.parametrize("n", [31, 32, 33, 47, 48, 49])
-def test_edge_07_warming_n_tokens_warms_every_whole_block_of_them(n: int) -> None:
-    cache = PrefixCache(16, 16)
+def test_edge_07_warming_n_tokens_warms_every_whole_block_of_them(index: str, n: int) -> None:
+    cache = PrefixCache(16, 16, index=index)
     stored(cache, range(n))
     assert cached_tokens(cache, [*range(n), *[9] * 20]) == n // 16 * 16
 
 
-def test_edge_09_a_prompt_cut_short_never_reuses_more_than_it_has() -> None:
-    cache, chain = PrefixCache(16, 4), KeyChain(namespace(), 0)
+@pytest.mark.parametrize("n", [31, 32, 33, 47, 48, 49])
+def test_edge_07_warming_n_tokens_with_their_tail_warms_all_of_them(index: str, n: int) -> None:
+    cache = PrefixCache(16, 16, index=index)
+    stored(cache, range(n), tail=True)
+    assert cached_tokens(cache, [*range(n), *[9] * 20]) == n
+
+
+def test_edge_09_a_prompt_cut_short_never_reuses_more_than_it_has(index: str) -> None:
+    cache, chain = PrefixCache(16, 4, index=index), Chain(namespace(), 0)
     stored(cache, range(40))
-    assert cache.match(chain, range(40)).cached_tokens == 36
     for n in range(40, -1, -1):
-        assert cache.match(chain, range(n)).cached_tokens <= max(0, n - 1)
-        assert cached_tokens(cache, range(n)) == max(0, n - 1) // 4 * 4
+        assert cache.match(chain, range(n)).cached_tokens == max(0, n - 1)
+        assert cached_tokens(cache, range(n)) == max(0, n - 1)
 
 
 @pytest.mark.parametrize(("n", "blocks"), [(0, 0), (1, 1)])
-def test_edge_11_no_token_and_one_token_have_no_key_and_ask_for_none(n: int, blocks: int) -> None:
-    cache = PrefixCache(4, 4)
+def test_edge_11_no_token_and_one_token_have_no_key_and_ask_for_none(
+    index: str, n: int, blocks: int
+) -> None:
+    cache = PrefixCache(4, 4, index=index)
     chain = cache.chain(namespace())
     assert cache.match(chain, [5] * n) == Match(0, coming=False)
     lease = acquired(cache, [5] * n)
+    assert (chain.keys(1), len(lease.blocks)) == ([], blocks)
+    assert cache.match(chain, [5] * n) == Match(0, coming=False)
     cache.publish(lease, [5] * n)
-    assert (chain.keys, len(lease.blocks), lease.announced) == ([], blocks, [])
     cache.release(lease)
     assert (cache.cached, cache.available) == (0, 4)
 
@@ -321,23 +348,27 @@ def _herd(cache: PrefixCache, requests: int, cancel_first_at: int | None = None)
     return computed
 
 
-def acquired_on(cache: PrefixCache, chain: KeyChain, tokens: list[int]) -> Lease:
+def acquired_on(cache: PrefixCache, chain: Chain, tokens: list[int]) -> Lease:
     lease = cache.acquire(chain, tokens)
     assert lease is not None
     return lease
 
 
-def test_sched_01_a_herd_computes_its_shared_prefix_once() -> None:
-    assert _herd(PrefixCache(200, 4), 32) == len(SHARED) + 32
+def test_sched_01_a_herd_computes_its_shared_prefix_once(index: str) -> None:
+    assert _herd(PrefixCache(200, 4, index=index), 32) == len(SHARED) + 32
 
 
 @pytest.mark.parametrize("at", [4, 32, 60])
-def test_sched_01_when_the_first_is_cancelled_another_takes_over_where_it_stopped(at: int) -> None:
-    assert _herd(PrefixCache(200, 4), 32, cancel_first_at=at) == len(SHARED) + 31
+def test_sched_01_when_the_first_is_cancelled_another_takes_over_where_it_stopped(
+    index: str, at: int
+) -> None:
+    assert _herd(PrefixCache(200, 4, index=index), 32, cancel_first_at=at) == len(SHARED) + 31
 
 
-def test_sched_01_one_that_gave_up_waiting_does_not_end_the_announcement_of_the_other() -> None:
-    cache = PrefixCache(40, 4)
+def test_sched_01_one_that_gave_up_waiting_does_not_end_the_announcement_of_the_other(
+    index: str,
+) -> None:
+    cache = PrefixCache(40, 4, index=index)
     first, impatient = acquired(cache, range(9)), acquired(cache, range(9))
     cache.release(impatient)
     assert cache.match(cache.chain(namespace()), range(9)).coming
@@ -345,8 +376,8 @@ def test_sched_01_one_that_gave_up_waiting_does_not_end_the_announcement_of_the_
     assert not cache.match(cache.chain(namespace()), range(9)).coming
 
 
-def test_sched_03_a_prefix_is_shared_while_its_first_user_still_generates() -> None:
-    cache = PrefixCache(20, 4)
+def test_sched_03_a_prefix_is_shared_while_its_first_user_still_generates(index: str) -> None:
+    cache = PrefixCache(20, 4, index=index)
     first = acquired(cache, range(9))
     cache.publish(first, range(9))
     assert cache.grow(first, 20)
@@ -355,8 +386,10 @@ def test_sched_03_a_prefix_is_shared_while_its_first_user_still_generates() -> N
     assert second.cached_tokens == 8
 
 
-def test_sched_04_a_prompt_gets_all_its_blocks_or_none_so_two_can_not_starve_each_other() -> None:
-    cache = PrefixCache(10, 4)
+def test_sched_04_a_prompt_gets_all_its_blocks_or_none_so_two_can_not_starve_each_other(
+    index: str,
+) -> None:
+    cache = PrefixCache(10, 4, index=index)
     stored(cache, range(16))
     stored(cache, range(50, 66))
     a = acquired(cache, [*range(16), *[8] * 16])
@@ -368,8 +401,8 @@ def test_sched_04_a_prompt_gets_all_its_blocks_or_none_so_two_can_not_starve_eac
     assert cache.acquire(waiting, b) is not None
 
 
-def test_sched_08_a_prefix_that_is_hit_again_and_again_outlives_one_off_prompts() -> None:
-    cache, hot = PrefixCache(8, 4), list(range(16))
+def test_sched_08_a_prefix_that_is_hit_again_and_again_outlives_one_off_prompts(index: str) -> None:
+    cache, hot = PrefixCache(8, 4, index=index), list(range(16))
     stored(cache, hot)
     for n in range(20):
         stored(cache, [100 + n] * 8)
@@ -377,9 +410,9 @@ def test_sched_08_a_prefix_that_is_hit_again_and_again_outlives_one_off_prompts(
         assert lease.cached_tokens == 16, n
 
 
-def test_sched_14_the_hits_of_a_prompt_that_waits_for_room_are_the_last_to_go() -> None:
+def test_sched_14_the_hits_of_a_prompt_that_waits_for_room_are_the_last_to_go(index: str) -> None:
     """X is the oldest, but the head of the queue was refused with it in hand."""
-    cache, x, y = PrefixCache(4, 4), [1] * 4, [2] * 4
+    cache, x, y = PrefixCache(4, 4, index=index), [1] * 4, [2] * 4
     stored(cache, x)
     stored(cache, y)
     running = acquired(cache, [3] * 8)
@@ -389,8 +422,10 @@ def test_sched_14_the_hits_of_a_prompt_that_waits_for_room_are_the_last_to_go() 
     assert (cached_tokens(cache, [*x, 0]), cached_tokens(cache, [*y, 0])) == (4, 0)
 
 
-def test_sched_15_a_reset_while_requests_run_takes_effect_at_once_and_disturbs_nobody() -> None:
-    cache = PrefixCache(10, 4)
+def test_sched_15_a_reset_while_requests_run_takes_effect_at_once_and_disturbs_nobody(
+    index: str,
+) -> None:
+    cache = PrefixCache(10, 4, index=index)
     running = acquired(cache, range(12))
     cache.publish(running, range(12))
     cache.release(acquired(cache, range(50, 58)))

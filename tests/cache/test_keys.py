@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.cache.build import namespace
 
-from headstart.cache import KeyChain, Namespace, keys
+from headstart.cache import Chain, Namespace, keys
 from headstart.cache.keys import block_key, token_bytes
 
 # The encoding as documented in keys.py, stated again with struct: what the golden digests stand on.
@@ -88,11 +88,13 @@ def test_block_keys_are_the_golden_ones(parent: bytes, tokens: list[int], digest
 
 
 def test_a_chain_hangs_each_block_on_the_one_before() -> None:
-    chain = KeyChain(namespace(), 2)
+    chain = Chain(namespace(), 2)
     chain.extend([1, 2, 3, 4, 5, 6, 7, 8, 9])
 
-    first = block_by_hand(root_by_hand(namespace(), 2), [1, 2, 3, 4])
-    assert chain.keys == [first, block_by_hand(first, [5, 6, 7, 8])]
+    root = root_by_hand(namespace(), 2)
+    first = block_by_hand(root, [1, 2, 3, 4])
+    assert chain.root == root
+    assert chain.keys(2) == [first, block_by_hand(first, [5, 6, 7, 8])]
 
 
 @pytest.mark.parametrize(
@@ -192,9 +194,9 @@ def test_distinct_namespaces_or_prefixes_have_distinct_keys(
     named: dict[bytes, tuple[Namespace, tuple[int, ...]]] = {}
     for space in {replace(space, block_size=size) for space in spaces}:
         for tokens in prompts:
-            chain = KeyChain(space, 0)
+            chain = Chain(space, 0)
             chain.extend(tokens)
-            for at, key in enumerate(chain.keys, start=1):
+            for at, key in enumerate(chain.keys(len(tokens) // size), start=1):
                 prefix = (space, tuple(tokens[: at * size]))
                 assert named.setdefault(key, prefix) == prefix
 
@@ -208,30 +210,41 @@ def test_a_chain_grown_in_pieces_equals_one_made_at_once(
     tokens: list[int], size: int, stops: list[int]
 ) -> None:
     space = namespace(block_size=size)
-    grown, at_once = KeyChain(space, 0), KeyChain(space, 0)
+    grown, at_once = Chain(space, 0), Chain(space, 0)
     for stop in [*sorted(stops), len(tokens)]:
         grown.extend(array("I", tokens[:stop]))
+        grown.keys(min(stop, len(tokens)) // size)
     at_once.extend(tokens)
 
-    assert grown.keys == at_once.keys
-    assert len(grown.keys) == len(tokens) // size
+    assert grown.data == at_once.data == token_bytes(tokens)
+    keys_of_all = at_once.keys(len(tokens) // size)
+    assert grown.keys(len(tokens) // size) == keys_of_all
+    assert len(keys_of_all) == len(tokens) // size
 
 
 def test_a_partly_filled_block_has_no_key() -> None:
-    chain = KeyChain(namespace(block_size=4), 0)
+    chain = Chain(namespace(block_size=4), 0)
     chain.extend([1, 2, 3])
-    assert chain.keys == []
+    assert chain.keys(1) == []
 
 
 def test_rebinding_starts_over_in_the_new_generation() -> None:
-    chain, fresh = KeyChain(namespace(), 0), KeyChain(namespace(), 1)
+    chain, fresh = Chain(namespace(), 0), Chain(namespace(), 1)
     chain.extend(range(8))
+    old = list(chain.keys(2))
     chain.rebind(1)
-    assert (chain.keys, chain.generation) == ([], 1)
-
-    chain.extend(range(8))
     fresh.extend(range(8))
-    assert chain.keys == fresh.keys
+
+    assert (chain.root, chain.generation) == (fresh.root, 1)
+    assert chain.keys(2) == fresh.keys(2)
+    assert set(old).isdisjoint(chain.keys(2))
+
+
+def test_rebinding_keeps_the_tokens() -> None:
+    chain = Chain(namespace(), 0)
+    chain.extend(range(9))
+    chain.rebind(1)
+    assert chain.data == token_bytes(range(9))
 
 
 @pytest.mark.parametrize("seed", ["0", "1", "random"])
@@ -280,23 +293,66 @@ class Counted(list[int]):
 def test_appending_costs_by_what_is_new_and_not_by_the_history(hashed: list[int]) -> None:
     """Law 11: 300 tokens behind 100,000 hash and read about 300 tokens."""
     tokens = Counted(i % 50_000 for i in range(100_000))
-    chain = KeyChain(namespace(block_size=16), 0)
+    chain = Chain(namespace(block_size=16), 0)
+    hashed.clear()
     chain.extend(tokens)
-    assert len(hashed) == 1 + 100_000 // 16  # the root, then each block once
+    chain.keys(100_000 // 16)
+    assert len(hashed) == 100_000 // 16
 
     hashed.clear()
     tokens.read = 0
     tokens.extend(range(300))
     chain.extend(tokens)
+    chain.keys(100_300 // 16)
     assert len(hashed) == 100_300 // 16 - 100_000 // 16
     assert sum(hashed) <= len(hashed) * 256
     assert tokens.read <= 300 + 16
 
 
-def test_extending_by_nothing_new_hashes_nothing(hashed: list[int]) -> None:
-    chain = KeyChain(namespace(block_size=16), 0)
-    chain.extend(range(1000))
+def test_a_chain_is_hashed_when_a_key_is_asked_for_and_only_so_far(hashed: list[int]) -> None:
+    chain = Chain(namespace(block_size=16), 0)
     hashed.clear()
     chain.extend(range(1000))
-    chain.extend(range(1007))
     assert hashed == []
+    chain.keys(3)
+    assert len(hashed) == 3
+
+
+def test_keys_that_are_known_are_not_hashed_again(hashed: list[int]) -> None:
+    chain = Chain(namespace(block_size=16), 0)
+    chain.extend(range(1000))
+    known = chain.keys(62)
+    hashed.clear()
+    chain.extend(range(1007))
+    chain.keys(62)
+    assert chain.keys_behind(known[9], 10, 62) == known[10:62]
+    assert hashed == []
+
+
+def test_keys_behind_a_known_one_cost_only_their_own_blocks(hashed: list[int]) -> None:
+    """A conversation that is found by its tokens never hashes its history."""
+    chain, whole = Chain(namespace(block_size=16), 0), Chain(namespace(block_size=16), 0)
+    for each in (chain, whole):
+        each.extend(range(1000))
+    parent = whole.keys(62)[39]
+    hashed.clear()
+    assert chain.keys_behind(parent, 40, 43) == whole.keys(62)[40:43]
+    assert len(hashed) == 3
+
+
+@given(st.lists(st.integers(0, 5), max_size=30), st.integers(1, 4), st.integers(0, 9), st.data())
+def test_keys_behind_a_parent_are_those_of_the_whole_chain(
+    tokens: list[int], size: int, known: int, data: st.DataObject
+) -> None:
+    space, full = namespace(block_size=size), len(tokens) // size
+    first = data.draw(st.integers(0, full), label="first")
+    last = data.draw(st.integers(first, full), label="last")
+    chain, whole = Chain(space, 0), Chain(space, 0)
+    for each in (chain, whole):
+        each.extend(tokens)
+    chain.keys(min(known, full))
+    expected = whole.keys(full)
+
+    parent = expected[first - 1] if first else whole.root
+    assert chain.keys_behind(parent, first, last) == expected[first:last]
+    assert chain.keys(full) == expected

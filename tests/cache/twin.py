@@ -4,12 +4,14 @@ A third witness is a pretended KV memory, one note per block of what was compute
 the bookkeeping says, a lease must read its own tokens' KV.
 """
 
+from array import array
 from dataclasses import dataclass
 
 from tests.cache.build import namespace
-from tests.cache.oracle import Cell, Held, Oracle
+from tests.cache.oracle import Cell, Held, Oracle, Promise
 
-from headstart.cache import KeyChain, Lease, Match, Namespace, PrefixCache
+from headstart.cache import Chain, Lease, Match, Namespace, OverBudget, Pin, PrefixCache
+from headstart.cache.node import Node
 
 Written = tuple[str, int, tuple[int, ...]]
 """Namespace, generation, and all tokens up to the last one whose KV is in the block."""
@@ -29,19 +31,49 @@ class Sequence:
 
     space: str
     tokens: list[int]
-    chain: KeyChain
+    chain: Chain
     holding: Holding | None = None
     computed: int = 0
+
+
+@dataclass(eq=False)
+class Pinning:
+    """One pin as both sides see it."""
+
+    pin: Pin
+    promise: Promise
 
 
 class Twin:
     """Holds the two to each other; `check` after every step."""
 
-    def __init__(self, blocks: int, size: int, *, factor: int = 1, enabled: bool = True) -> None:
-        unit = size * factor
-        self.cache = PrefixCache(blocks, size, reuse_unit=unit, enabled=enabled)
-        self.oracle = Oracle(blocks, size, unit, enabled)
+    def __init__(
+        self,
+        blocks: int,
+        size: int,
+        *,
+        index: str = "radix",
+        factor: int = 0,
+        enabled: bool = True,
+        lazy: bool = False,
+        ttl: float | None = None,
+    ) -> None:
+        """Hits are multiples of `factor` blocks, of one token if 0. `lazy`: copies run late."""
+        unit = size * factor or 1
+        self.oracle = Oracle(blocks, size, unit, enabled, ttl)
+        self.cache = PrefixCache(
+            blocks,
+            size,
+            reuse_unit=unit,
+            index=index,
+            enabled=enabled,
+            clock=lambda: self.oracle.now,
+            ttl=ttl,
+        )
         self.sequences: list[Sequence] = []
+        self.pins: list[Pinning] = []
+        self._lazy = lazy
+        self._copies_due = False
         self._written: dict[int, Written] = {}
         self._place: dict[Cell, int] = {}
 
@@ -51,21 +83,27 @@ class Twin:
         self.sequences.append(sequence)
         return sequence
 
-    def acquire(self, sequence: Sequence, *, room: int = 0, spare: int = 0) -> bool:
+    def acquire(
+        self, sequence: Sequence, *, room: int = 0, spare: int = 0, limit: int | None = None
+    ) -> bool:
         """Admit a request, or see both sides refuse it."""
-        held = self.oracle.acquire(sequence.space, sequence.tokens, spare)
-        lease = self.cache.acquire(sequence.chain, sequence.tokens, room=room, spare=spare)
+        held = self.oracle.acquire(sequence.space, sequence.tokens, spare, limit)
+        lease = self.cache.acquire(
+            sequence.chain, sequence.tokens, room=room, spare=spare, limit=limit
+        )
         assert (lease is None) == (held is None), f"cache: {lease}, oracle: {held}"
         if lease is None or held is None:
             return False
         assert lease.cached_tokens == held.cached_tokens
         sequence.holding = Holding(lease, held)
         sequence.computed = lease.cached_tokens
+        self._copies_due = True
         return True
 
     def compute(self, sequence: Sequence, count: int) -> None:
         """Write the KV of the next `count` tokens."""
         assert sequence.holding is not None
+        self._run_copies()
         lease, size = sequence.holding.lease, self.oracle.size
         first = sequence.computed // size
         sequence.computed = min(sequence.computed + count, len(sequence.tokens))
@@ -79,11 +117,11 @@ class Twin:
             assert lease.blocks[at] not in others, "writes into a block that another reads"
             self._written[lease.blocks[at]] = self._expected(sequence, at)
 
-    def publish(self, sequence: Sequence, computed: int) -> None:
+    def publish(self, sequence: Sequence, computed: int, *, tail: bool = True) -> None:
         """Make findable what the first `computed` tokens fill."""
         assert sequence.holding is not None
-        self.cache.publish(sequence.holding.lease, sequence.tokens, computed)
-        self.oracle.publish(sequence.holding.held, sequence.tokens, computed)
+        self.cache.publish(sequence.holding.lease, sequence.tokens, computed, tail=tail)
+        self.oracle.publish(sequence.holding.held, sequence.tokens, computed, tail)
 
     def append(self, sequence: Sequence, tokens: list[int]) -> bool:
         """Generate tokens, if the pool has room for them."""
@@ -109,18 +147,56 @@ class Twin:
         self.cache.reset()
         self.oracle.reset()
 
+    def pin(self, space: str, tokens: list[int], *, priority: int, ttl: float) -> None:
+        """Keep what is cached of `tokens`."""
+        choices = self.oracle.may_keep(space, tokens)
+        chain = self.cache.chain(self._namespace(space))
+        try:
+            pin = self.cache.pin(chain, tokens, priority=priority, ttl=ttl)
+        except OverBudget:
+            budget = self.oracle.budget * self.oracle.size
+            assert any(choice and len(choice[1][1]) > budget for choice in choices)
+            return
+        if pin is None:
+            assert None in choices
+            return
+        end = space, prefix_to(pin.node)
+        assert (pin.tokens, end) in choices
+        promise = self.oracle.pin(tokens[: pin.tokens], end, priority=priority, ttl=ttl)
+        assert promise is not None
+        self.pins.append(Pinning(pin, promise))
+
+    def unpin(self, pinning: Pinning) -> None:
+        """Keep it no longer, if it still was."""
+        self.cache.unpin(pinning.pin)
+        self.oracle.unpin(pinning.promise)
+
+    def pass_time(self, seconds: float) -> None:
+        """Nothing happens for a while."""
+        self.oracle.now += seconds
+
     def look(self, sequence: Sequence) -> None:
         """Ask what it would reuse, with the chain it keeps."""
+        self._settle()
         match = self.cache.match(sequence.chain, sequence.tokens)
         assert match == Match(*self.oracle.match(sequence.space, sequence.tokens))
 
     def check(self) -> None:
         """Everything that can be seen from outside, and the cache's own audit."""
+        if not self._lazy:
+            self._run_copies()
+        self._settle()
         self.cache.audit()
         self._check_counts()
+        self._check_pins()
         self._check_blocks()
         self._check_kv()
         self._check_matches()
+
+    def _settle(self) -> None:
+        """Being asked is what makes the cache look at the clock."""
+        self.cache.pins("acme")
+        self.oracle.settle()
 
     def _check_counts(self) -> None:
         cache, oracle = self.cache, self.oracle
@@ -129,6 +205,15 @@ class Twin:
         assert cache.leased == len(oracle.held())
         assert cache.evicted == oracle.evicted
         assert cache.generation == oracle.generation
+
+    def _check_pins(self) -> None:
+        live = {pin for space in ("acme", "globex") for pin in self.cache.pins(space)}
+        for pinning in self.pins:
+            assert (pinning.pin in live) == (pinning.promise in self.oracle.promises)
+            if pinning.pin in live:
+                assert pinning.pin.until == pinning.promise.until
+        self.pins = [pinning for pinning in self.pins if pinning.pin in live]
+        assert len(self.pins) == len(live)
 
     def _check_blocks(self) -> None:
         """Cell and block stand for each other, and a cell never moves."""
@@ -143,7 +228,19 @@ class Twin:
                 assert self._place.setdefault(cell, block) == block
         assert len(set(self._place.values())) == len(self._place), "one block for two contents"
 
+    def _run_copies(self) -> None:
+        size = self.oracle.size
+        for source, target, tokens in self.cache.take_copies():
+            assert 0 < tokens < size or source != target
+            space, generation, known = self._written[source]
+            begin = (len(known) - 1) // size * size
+            assert begin + tokens <= len(known), "a copy of what was never computed"
+            self._written[target] = space, generation, known[: begin + tokens]
+        self._copies_due = False
+
     def _check_kv(self) -> None:
+        if self._copies_due:
+            return
         size = self.oracle.size
         for sequence in self.sequences:
             if sequence.holding is None:
@@ -155,6 +252,7 @@ class Twin:
     def _check_matches(self) -> None:
         asked = [(s.space, s.tokens) for s in self.sequences[-12:]]
         asked += [(space, [*tokens, 0]) for space, tokens in self.oracle.published]
+        asked += [(space, [*tokens[:-1], 7, 7]) for space, tokens in self.oracle.published]
         for space, tokens in asked:
             chain = self.cache.chain(self._namespace(space))
             match = self.cache.match(chain, tokens)
@@ -170,3 +268,13 @@ class Twin:
 
     def _namespace(self, space: str) -> Namespace:
         return namespace(tenant=space, block_size=self.oracle.size)
+
+
+def prefix_to(node: Node) -> tuple[int, ...]:
+    """All tokens from the root to the end of `node`."""
+    tokens: tuple[int, ...] = ()
+    at: Node | None = node
+    while at is not None:
+        tokens = (*array("I", bytes(at.label)), *tokens)
+        at = at.parent
+    return tokens

@@ -14,6 +14,7 @@ import sys
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 from typing import NewType
 
@@ -44,6 +45,7 @@ class Namespace:
     """Position encoding, scaling included."""
     block_size: int
 
+    @lru_cache(maxsize=1024)  # noqa: B019 (plain data, and the cache is bounded)
     def root(self, generation: int) -> BlockKey:
         """The parent of every first block. A new generation makes all old keys unreachable."""
         digest = sha256(b"headstart.root\x00")
@@ -95,33 +97,64 @@ def block_key(parent: BlockKey, tokens: bytes) -> BlockKey:
     return BlockKey(sha256(_BLOCK_TAG + parent + count + tokens).digest())
 
 
-class KeyChain:
-    """The keys of one growing sequence, each computed once: extending costs by the new tokens."""
+def block_keys(parent: BlockKey, tokens: bytes, block_size: int) -> list[BlockKey]:
+    """The keys of the full blocks that `tokens` (packed) fill behind `parent`.
 
-    __slots__ = ("_namespace", "generation", "keys", "root")
+    `block_key` of each, written out: this is what every new block of every prompt costs.
+    """
+    width = block_size * TOKEN_BYTES
+    count = block_size.to_bytes(4, "little")
+    keys: list[BlockKey] = []
+    for start in range(0, len(tokens) - width + 1, width):
+        block = tokens[start : start + width]
+        parent = BlockKey(sha256(_BLOCK_TAG + parent + count + block).digest())
+        keys.append(parent)
+    return keys
+
+
+class Chain:
+    """One growing sequence as the cache knows it. Everything in it is computed once, when asked."""
+
+    __slots__ = ("_keys", "data", "generation", "namespace", "root")
 
     def __init__(self, namespace: Namespace, generation: int) -> None:
-        self._namespace = namespace
-        self.keys: list[BlockKey] = []
-        """keys[i] names the prefix of (i + 1) * block_size tokens."""
+        self.namespace = namespace
+        self._keys: list[BlockKey] = []
+        self.data = bytearray()
+        """The tokens so far, packed."""
         self.rebind(generation)
 
     def rebind(self, generation: int) -> None:
-        """Start over in another generation."""
+        """Move to another generation: the tokens stay, every key changes."""
         self.generation = generation
-        self.root = self._namespace.root(generation)
-        self.keys.clear()
+        self.root = self.namespace.root(generation)
+        self._keys.clear()
 
     def extend(self, tokens: Sequence[int]) -> None:
-        """Add the keys of the blocks that `tokens`, the whole sequence so far, has filled since."""
-        size = self._namespace.block_size
-        done = len(self.keys)
-        full = len(tokens) // size
-        if full <= done:
+        """Take over what `tokens`, the whole sequence so far, has gained since the last time."""
+        done = len(self.data) // TOKEN_BYTES
+        if len(tokens) <= done:
             return
-        data = token_bytes(tokens[done * size : full * size])
+        if isinstance(tokens, array) and tokens.typecode == "I" and sys.byteorder == "little":
+            self.data += memoryview(tokens)[done:].cast("B")  # One copy, not three.
+        else:
+            self.data += token_bytes(tokens[done:])
+
+    def keys(self, count: int) -> list[BlockKey]:
+        """At least the first `count` keys; [i] names the prefix of i + 1 blocks."""
+        size = self.namespace.block_size
+        done = len(self._keys)
+        if count > done:
+            width = size * TOKEN_BYTES
+            parent = self._keys[-1] if self._keys else self.root
+            fresh = bytes(self.data[done * width : count * width])
+            self._keys += block_keys(parent, fresh, size)
+        return self._keys
+
+    def keys_behind(self, parent: BlockKey, first: int, last: int) -> list[BlockKey]:
+        """The keys of blocks `first` to `last`, given the key they are chained to."""
+        if last <= len(self._keys):
+            return self._keys[first:last]
+        size = self.namespace.block_size
         width = size * TOKEN_BYTES
-        parent = self.keys[-1] if self.keys else self.root
-        for start in range(0, len(data), width):
-            parent = block_key(parent, data[start : start + width])
-            self.keys.append(parent)
+        return block_keys(parent, bytes(self.data[first * width : last * width]), size)

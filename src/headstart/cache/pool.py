@@ -20,6 +20,7 @@ class BlockPool:
         self.free = total
         self._free = bytearray(b"\x01" * total)
         self._cursor = 0
+        """Where the search begins: behind what was taken last, or at what was given back since."""
 
     def is_free(self, block: BlockId) -> bool:
         """Whether nobody has the block."""
@@ -34,12 +35,12 @@ class BlockPool:
         if count > self.free:
             raise ValueError(f"{count} blocks wanted, {self.free} free")
         taken: list[BlockId] = []
-        if after is not None:
-            block = after + 1
-            while len(taken) < count and block < self.total and self._free[block]:
-                taken.append(self._claim(block))
-                block += 1
+        if after is not None and count:
+            begin = after + 1
+            end = self._free.find(0, begin, begin + count)
+            self._claim(begin, min(begin + count, self.total) if end < 0 else end, taken)
         run = count - len(taken)
+        room = min(room, self.free - run)
         while len(taken) < count:
             run = min(run, count - len(taken))
             start = self._find(run + room)
@@ -49,7 +50,7 @@ class BlockPool:
             if start < 0:
                 run = (run + 1) // 2
                 continue
-            taken.extend(self._claim(block) for block in range(start, start + run))
+            self._claim(start, start + run, taken)
             self._cursor = (start + run + room) % self.total
         return taken
 
@@ -59,11 +60,13 @@ class BlockPool:
             raise ValueError(f"block {block} is free already")
         self._free[block] = 1
         self.free += 1
+        if self.free == 1 or block + 1 == self._cursor:
+            self._cursor = block  # A prefix shrinks from its end: this is where its gap begins.
 
-    def _claim(self, block: int) -> BlockId:
-        self._free[block] = 0
-        self.free -= 1
-        return BlockId(block)
+    def _claim(self, begin: int, end: int, taken: list[BlockId]) -> None:
+        self._free[begin:end] = bytes(end - begin)
+        self.free -= end - begin
+        taken.extend(map(BlockId, range(begin, end)))
 
     def _find(self, run: int) -> int:
         pattern = b"\x01" * run

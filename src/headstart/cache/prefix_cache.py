@@ -1,32 +1,54 @@
-"""The prefix cache: leases over blocks, and the index that finds full ones by their key.
+"""The prefix cache: leases over blocks, and the tree in which full ones are found.
 
 A block's life:
 
-    free --take--> private --publish--> findable --last release--> cached --evict--> free
-                      |  (its owner writes it)        ^                |
-                      +--release--> free              +----acquire-----+
+    free --take--> private --publish--> findable --last let go--> cached --evict--> free
+                      |  (its owner writes it)      ^                |
+                      +--release--> free            +----acquire-----+
 
 - Only published blocks are found (never visible before valid), and only whole prefixes: a block's
-  parent is in the index as long as the block is.
-- A lease pins every block it names before anything is allocated for it; one idempotent `release`
-  serves every way a request can end. free + cached + leased = total at all times: `audit()`.
+  parent is findable as long as the block is.
+- What is computed of a block that is not full yet can be found too (a *tail*), until something
+  findable says the same and more.
+- A prefix is matched to the token. Where the match ends inside a block, that part of the block is
+  copied into the lease's own (copy on write): `take_copies` says what to copy. The owner of the
+  pool runs these copies in order and before anything else writes to the pool, so a source may be
+  given up and handed out again in the meantime.
+- A lease pins its prefix before anything is allocated for it; one idempotent `release` serves every
+  way a request can end. free + cached + leased = total at all times: `audit()`.
 - Two leases that computed the same block end up sharing one: the later publisher is given the
-  block that is in the index and its own copy is freed.
-- A lease announces the blocks it is about to fill, so that others can wait for them instead of
-  computing them too; the announcement goes with the lease, however it ends.
+  block that is findable and its own copy is freed.
+- A lease announces the block it fills next, so that others can wait for it instead of computing it
+  too; the announcement moves on with the lease and goes with it, however it ends.
 
-Every method is O(blocks it is about), evictions O(log n). Not thread-safe: the owner serialises.
+Costs: matching compares tokens at memory speed and walks the nodes on the path; everything else is
+O(blocks it is about), evictions O(log n). Not thread-safe: the owner serialises.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from headstart.cache.keys import BlockKey, KeyChain, Namespace
-from headstart.cache.lru import LeafLru
+from headstart.cache.audit import audit
+from headstart.cache.events import Event, Stored
+from headstart.cache.explain import explain
+from headstart.cache.hashed import HashIndex
+from headstart.cache.index import PrefixIndex
+from headstart.cache.keys import TOKEN_BYTES, BlockKey, Chain, Namespace
+from headstart.cache.lease import Announcement, BlockCopy, Lease
+from headstart.cache.node import Found, Node, blocks_to
+from headstart.cache.policies import Lru, Policy
 from headstart.cache.pool import BlockId, BlockPool
+from headstart.cache.radix import RadixIndex
+from headstart.cache.report import Miss
+from headstart.cache.retention import Pin
+from headstart.cache.snapshot import TreeNode, snapshot, stored
+from headstart.cache.tree import Tree
+from headstart.cache.visit import Visit
 
-NO_BLOCK = BlockId(-1)
+INDEXES: dict[str, type[RadixIndex] | type[HashIndex]] = {
+    index.name: index for index in (RadixIndex, HashIndex)
+}
 
 
 def reusable_tokens(matched: int, prompt: int, unit: int) -> int:
@@ -47,58 +69,56 @@ class Match:
     """The block right behind them is being computed by a live lease."""
 
 
-@dataclass(slots=True, eq=False)
-class Lease:
-    """The blocks one sequence holds. Owned by the cache: read it, change it through the cache."""
-
-    chain: KeyChain
-    blocks: list[BlockId]
-    cached_tokens: int
-    """Reused at acquisition: the length of the prefix that need not be computed."""
-    shared: int
-    """Leading blocks that are in the index, unless there was a reset since."""
-    generation: int
-    announced: list[BlockKey]
-    live: bool = True
-
-
-@dataclass(slots=True)
-class _Block:
-    refs: int = 0
-    key: BlockKey | None = None
-    parent: BlockId = NO_BLOCK
-    children: int = 0
-    depth: int = 0
-    stamp: int = 0
-
-
 class PrefixCache:
     """Block bookkeeping for a pool of `blocks` blocks of `block_size` tokens.
 
-    `reuse_unit`: hits are cut down to a multiple of it (tokens); a multiple of the block size.
-    `enabled=False` finds and keeps nothing; leases work as ever.
+    `reuse_unit`: hits are cut down to a multiple of it (tokens): 1 reuses every token, else it must
+    be a multiple of the block size, and nothing is copied or partly filled.
+    `enabled=False` finds and keeps nothing; leases work as ever. `ttl`: seconds without use after
+    which a prefix is dropped. `ghosts`: how many lost blocks are remembered, to say why something
+    is missing. `retention_budget`: blocks that the pins of one tenant may protect, default half.
+    `generation`: where counting resets begins; it is part of every key.
     """
 
     def __init__(
-        self, blocks: int, block_size: int, *, reuse_unit: int | None = None, enabled: bool = True
+        self,
+        blocks: int,
+        block_size: int,
+        *,
+        reuse_unit: int = 1,
+        index: str = RadixIndex.name,
+        policy: Policy | None = None,
+        enabled: bool = True,
+        clock: Callable[[], float] = lambda: 0.0,
+        ttl: float | None = None,
+        ghosts: int = 0,
+        retention_budget: int | None = None,
+        generation: int = 0,
     ) -> None:
         if blocks < 1 or block_size < 1:
             raise ValueError("a cache needs at least one block of at least one token")
+        if reuse_unit < 1 or (reuse_unit > 1 and reuse_unit % block_size):
+            raise ValueError("reuse_unit must be 1 or a positive multiple of block_size")
         self.block_size = block_size
-        self.reuse_unit = block_size if reuse_unit is None else reuse_unit
-        if self.reuse_unit < 1 or self.reuse_unit % block_size:
-            raise ValueError("reuse_unit must be a positive multiple of block_size")
+        self.reuse_unit = reuse_unit
         self.enabled = enabled
-        self.generation = 0
-        self.evicted = 0
+        self.generation = generation
+        self._width = block_size * TOKEN_BYTES
         self._pool = BlockPool(blocks)
-        self._blocks = [_Block() for _ in range(blocks)]
-        self._index: dict[BlockKey, BlockId] = {}
-        self._announced: dict[BlockKey, Lease] = {}
-        self._leaves = LeafLru()
+        found_by: PrefixIndex = INDEXES[index](block_size)
+        self._tree = Tree(
+            self._pool,
+            block_size,
+            found_by,
+            Lru() if policy is None else policy,
+            clock=clock,
+            ttl=ttl,
+            ghosts=ghosts,
+            retention_budget=blocks // 2 if retention_budget is None else retention_budget,
+        )
         self._leases: set[Lease] = set()
-        self._cached = 0
-        self._serial = 0
+        self._announced: Counter[Announcement] = Counter()
+        self._copies: list[BlockCopy] = []
 
     @property
     def total(self) -> int:
@@ -108,61 +128,63 @@ class PrefixCache:
     @property
     def cached(self) -> int:
         """Blocks that are findable and held by nobody; given up when room is needed."""
-        return self._cached
+        return self._tree.cached
 
     @property
     def available(self) -> int:
         """Blocks that could be allocated now: free ones and cached ones."""
-        return self._pool.free + self._cached
+        return self._pool.free + self._tree.cached
 
     @property
     def leased(self) -> int:
         """Blocks held by at least one lease."""
         return self.total - self.available
 
-    def chain(self, namespace: Namespace) -> KeyChain:
-        """An empty key chain. Keep it with its sequence: it only grows."""
+    @property
+    def evicted(self) -> int:
+        """Blocks given up for others since the start."""
+        return self._tree.evicted
+
+    def chain(self, namespace: Namespace) -> Chain:
+        """An empty chain. Keep it with its sequence: it only grows."""
         if namespace.block_size != self.block_size:
             raise ValueError("the namespace is of another block size than the cache")
-        return KeyChain(namespace, self.generation)
+        return Chain(namespace, self.generation)
 
     def blocks_for(self, tokens: int) -> int:
         """Blocks that hold `tokens` tokens."""
         return -(-tokens // self.block_size)
 
-    def match(self, chain: KeyChain, tokens: Sequence[int], *, limit: int | None = None) -> Match:
+    def match(self, chain: Chain, tokens: Sequence[int], *, limit: int | None = None) -> Match:
         """What `tokens` would reuse now, of the first `limit` of them where there is a limit.
 
         Only brings the chain up to date, changes nothing else.
         """
-        if chain.generation != self.generation:
-            chain.rebind(self.generation)
-        chain.extend(tokens)
-        most = len(tokens) if limit is None else min(limit, len(tokens))
-        found = self._found(chain.keys)
-        cached = reusable_tokens(min(found * self.block_size, most), len(tokens), self.reuse_unit)
-        # Past the cap there is nothing to wait for: those tokens are computed in any case.
-        worth_waiting = found * self.block_size < reusable_tokens(
-            most, len(tokens), self.reuse_unit
-        )
-        return Match(cached, worth_waiting and chain.keys[found] in self._announced)
+        found, most = self._find(chain, tokens, limit)
+        cached = self._usable(found, most, len(tokens))
+        return Match(cached, self._coming(chain, found, most, len(tokens), cached))
 
-    def touch(self, chain: KeyChain, tokens: Sequence[int], *, limit: int | None = None) -> None:
-        """Count what `tokens` would reuse as used now, so that it is given up last.
+    def explain(self, chain: Chain, tokens: Sequence[int], *, limit: int | None = None) -> Miss:
+        """Why `tokens` would reuse no more than `match` says."""
+        found, most = self._find(chain, tokens, limit)
+        cached = self._usable(found, most, len(tokens))
+        return self._explain(chain, found, most, len(tokens), cached)
 
-        The deepest of those blocks is enough: the others outlive it. O(log n).
-        """
-        cached = self.match(chain, tokens, limit=limit).cached_tokens
-        if not cached:
-            return
-        deepest = self._index[chain.keys[cached // self.block_size - 1]]
-        self._serial += 1
-        self._blocks[deepest].stamp = self._serial
-        self._offer(deepest)
+    def keys_ahead(self, chain: Chain, tokens: Sequence[int]) -> tuple[int, list[BlockKey]]:
+        """How many whole blocks of `tokens` are cached, and the keys of those behind them."""
+        found, most = self._find(chain, tokens, None)
+        parent = found.node.key_before(found.depth)
+        return found.depth, chain.keys_behind(parent, found.depth, most // self.block_size)
+
+    def touch(self, chain: Chain, tokens: Sequence[int], *, limit: int | None = None) -> None:
+        """Count what `tokens` would reuse as used now, so that it is given up last."""
+        found, most = self._find(chain, tokens, limit)
+        if self._usable(found, most, len(tokens)):
+            self._tree.touch(found.beside or found.node)
 
     def acquire(
         self,
-        chain: KeyChain,
+        chain: Chain,
         tokens: Sequence[int],
         *,
         room: int = 0,
@@ -175,27 +197,81 @@ class PrefixCache:
         must stay available to others. `limit`: nothing behind so many tokens is reused or
         announced. None when the pool can't give that now; then nothing is held.
         """
-        match = self.match(chain, tokens, limit=limit)
-        hits = [self._index[key] for key in chain.keys[: match.cached_tokens // self.block_size]]
-        for block in hits:
-            self._pin(block)
-        need = self.blocks_for(len(tokens)) - len(hits)
-        fresh = None
-        if need + spare <= self.available:
-            fresh = self._allocate(need, after=hits[-1] if hits else None, room=room)
-        if fresh is None:
-            self._unpin(hits)
+        found, most = self._find(chain, tokens, limit)
+        cached = self._usable(found, most, len(tokens))
+        miss = self._explain(chain, found, most, len(tokens), cached)
+        full, part = divmod(cached, self.block_size)
+        begun = self._node_at(found, full) if part else None
+        source = None if begun is None else begun.block_at(full)
+        node = self._tree.cut(found.node, full)
+        self._tree.hold(node)
+        blocks = blocks_to(node)
+        need = self.blocks_for(len(tokens)) - full
+        if need + spare > self.available:
+            self._tree.let_go(node)
             return None
-        lease = Lease(chain, hits + fresh, match.cached_tokens, len(hits), self.generation, [])
+        if cached:  # Now: what of it is only copied may be given up by the next line.
+            self._tree.reuse(begun or node)
+            self._tree.refresh(chain, found.depth * self.block_size + found.tokens)
+        fresh = self._allocate(need, after=blocks[-1] if blocks else None, room=room)
+        if source is not None:
+            self._copies.append(BlockCopy(source, fresh[0], part))
+        blocks += fresh
+        announced = most // self.reuse_unit * self.reuse_unit
+        lease = Lease(chain, blocks, cached, node, self.generation, miss, announced)
         self._leases.add(lease)
-        if self.enabled:
-            most = len(tokens) if limit is None else min(limit, len(tokens))
-            last = most // self.reuse_unit * self.reuse_unit // self.block_size
-            for key in chain.keys[len(hits) : last]:
-                if key not in self._index and key not in self._announced:
-                    self._announced[key] = lease
-                    lease.announced.append(key)
+        self._announce(lease)
         return lease
+
+    def pin(
+        self, chain: Chain, tokens: Sequence[int], *, ttl: float, priority: int = 0
+    ) -> Pin | None:
+        """Keep what is cached of `tokens` until `ttl` seconds without use have passed.
+
+        None if that is nothing. Raises OverBudget, with nothing changed.
+        """
+        found, _ = self._find(chain, tokens, None)
+        kept = found.depth * self.block_size
+        beside = found.beside
+        if beside is None or (beside.tail and beside.holders):  # Its owner will replace it.
+            node = self._tree.cut(found.node, found.depth)
+        else:
+            kept += found.tokens
+            node = beside if beside.tail else self._tree.cut(beside, found.depth + 1)
+        if not kept:
+            return None
+        return self._tree.pin(node, chain, tokens=kept, priority=priority, ttl=ttl)
+
+    def pins(self, tenant: str) -> list[Pin]:
+        """The pins of `tenant` that hold."""
+        self._tree.expire()
+        return [pin for pin in self._tree.retention.pins.values() if pin.tenant == tenant]
+
+    def unpin(self, pin: Pin) -> None:
+        """Let a pin go; nothing happens if it is gone already."""
+        if self._tree.retention.pins.get(pin.id) is pin:
+            self._tree.unpin(pin)
+
+    def trim(self, cached: int) -> None:
+        """Give up cached blocks until at most `cached` of them are left."""
+        self._tree.trim(cached)
+
+    def take_events(self) -> list[Event]:
+        """What became findable and what ceased to be since the last call; keeps track from then."""
+        events, self._tree.events = self._tree.events or [], []
+        return events
+
+    def findable(self) -> list[Stored]:
+        """All that can be found, as if it had just been stored: parents before children."""
+        return stored(self._tree)
+
+    def take_copies(self) -> list[BlockCopy]:
+        """The copies that leases acquired since the last call rely on, each handed out once.
+
+        Run them in this order, before anything else writes to the pool.
+        """
+        copies, self._copies = self._copies, []
+        return copies
 
     def grow(self, lease: Lease, tokens: int) -> bool:
         """Make the lease hold blocks for `tokens` tokens. False, and no change, if it can't."""
@@ -204,181 +280,183 @@ class PrefixCache:
         missing = self.blocks_for(tokens) - len(lease.blocks)
         if missing <= 0:
             return True
-        fresh = self._allocate(missing, after=lease.blocks[-1] if lease.blocks else None)
-        if fresh is None:
+        if missing > self.available:
             return False
-        lease.blocks.extend(fresh)
+        lease.blocks += self._allocate(missing, after=lease.blocks[-1] if lease.blocks else None)
         return True
 
-    def publish(self, lease: Lease, tokens: Sequence[int], computed: int | None = None) -> None:
+    def publish(
+        self,
+        lease: Lease,
+        tokens: Sequence[int],
+        computed: int | None = None,
+        *,
+        tail: bool = False,
+    ) -> None:
         """Make findable every full block of the first `computed` tokens (default: all of them).
 
-        Their KV must be written by now.
+        Their KV must be written by now. `tail`: also what is computed of the block behind them; the
+        lease goes on filling it.
 
-        `lease.blocks` may change: the lease moves to a block that the index has already.
+        `lease.blocks` may change: the lease moves to a block that is findable already.
         After a reset the lease keeps its blocks to itself.
         """
         if not (self.enabled and lease.live and lease.generation == self.generation):
             return
         lease.chain.extend(tokens)
         ready = len(tokens) if computed is None else computed
-        for at in range(lease.shared, ready // self.block_size):
-            self._publish_block(lease, at)
+        full, part = divmod(ready, self.block_size)
+        if full > lease.shared:
+            self._publish_blocks(lease, full)
+        if tail and part and self.reuse_unit == 1 and full == lease.shared:
+            self._publish_tail(lease, ready)
+        self._announce(lease)
 
-    def release(self, lease: Lease) -> None:
-        """Give up the lease: findable blocks stay cached, private ones are free. Idempotent."""
+    def release(self, lease: Lease, visit: Visit | None = None) -> None:
+        """Give up the lease: what is findable stays cached, the rest is free. Idempotent.
+
+        `visit`: what is known of the request that ends with it; None if it goes on later.
+        """
         if not lease.live:
             return
         lease.live = False
         self._leases.remove(lease)
-        for key in lease.announced:
-            if self._announced.get(key) is lease:
-                del self._announced[key]
-        self._unpin(lease.blocks)
+        self._withdraw_announcement(lease)
+        private = lease.shared if lease.tail is None else lease.shared + 1
+        for block in reversed(lease.blocks[private:]):
+            self._pool.give(block)
+        end = lease.tail or lease.node
+        if lease.generation != self.generation:
+            self._tree.drop_stale(end)
+            return
+        if visit is not None:
+            self._tree.end(end, visit)
+        self._tree.let_go(end)
+        if lease.tail is not None:
+            self._tree.drop_if_covered(lease.tail)
 
     def reset(self) -> None:
-        """Forget every key. Leases stay valid; what they hold is never found again."""
+        """Forget every prefix. Leases stay valid; what they hold is never found again."""
         self.generation += 1
-        self._index.clear()
+        self._tree.clear()
         self._announced.clear()
-        self._leaves.clear()
-        for at, block in enumerate(self._blocks):
-            if block.key is not None:
-                block.key, block.parent, block.children = None, NO_BLOCK, 0
-                if not block.refs:
-                    self._pool.give(BlockId(at))
-        self._cached = 0
+        for lease in self._leases:
+            lease.announcement = None
 
-    def _found(self, keys: Sequence[BlockKey]) -> int:
-        """How many leading keys are in the index: a bisection, since the index is prefix-closed."""
-        low, high = 0, len(keys)
-        while low < high:
-            middle = (low + high) // 2
-            if keys[middle] in self._index:
-                low = middle + 1
-            else:
-                high = middle
-        return low
-
-    def _allocate(
-        self, count: int, *, after: BlockId | None, room: int = 0
-    ) -> list[BlockId] | None:
-        if count > self.available:
-            return None
-        while self._pool.free < count:
-            self._evict(self._leaves.pop())
-        fresh = self._pool.take(count, after=after, room=room)
-        for block in fresh:
-            self._blocks[block].refs = 1
-        return fresh
-
-    def _publish_block(self, lease: Lease, at: int) -> None:
-        key, own = lease.chain.keys[at], lease.blocks[at]
-        known = self._index.get(key)
-        if known is None:
-            parent = lease.blocks[at - 1] if at else NO_BLOCK
-            block = self._blocks[own]
-            block.key, block.parent, block.depth = key, parent, at
-            self._index[key] = own
-            if at:
-                self._blocks[parent].children += 1
-        else:
-            self._pin(known)
-            lease.blocks[at] = known
-            self._unpin([own])
-        if self._announced.get(key) is lease:
-            del self._announced[key]
-        lease.shared = at + 1
-
-    def _pin(self, at: BlockId) -> None:
-        block = self._blocks[at]
-        if not block.refs:
-            self._leaves.discard(at)
-            self._cached -= 1
-        block.refs += 1
-
-    def _unpin(self, blocks: Sequence[BlockId]) -> None:
-        self._serial += 1
-        for at in blocks:
-            block = self._blocks[at]
-            block.refs -= 1
-            if block.refs:
-                continue
-            if block.key is None:
-                self._pool.give(at)
-                continue
-            block.stamp = self._serial
-            self._cached += 1
-            self._offer(at)
-
-    def _offer(self, at: BlockId) -> None:
-        block = self._blocks[at]
-        if block.key is not None and not block.refs and not block.children:
-            self._leaves.add(at, stamp=block.stamp, depth=block.depth)
-
-    def _evict(self, at: BlockId) -> None:
-        block = self._blocks[at]
-        assert block.key is not None
-        del self._index[block.key]
-        parent, block.key, block.parent = block.parent, None, NO_BLOCK
-        self._cached -= 1
-        self.evicted += 1
-        self._pool.give(at)
-        if parent != NO_BLOCK:
-            self._blocks[parent].children -= 1
-            self._offer(parent)
+    def tree(self, tenant: str | None, nodes: int) -> list[TreeNode]:
+        """What is findable for a tenant, or for all: the `nodes` largest nodes, parents first."""
+        return snapshot(self._tree, tenant, nodes)
 
     def audit(self) -> None:
-        """Recompute every count from scratch. Raises CacheCorrupt naming what doesn't add up."""
-        held = Counter(block for lease in self._leases for block in lease.blocks)
-        children = Counter(b.parent for b in self._blocks if b.key is not None)
-        for number, block in enumerate(self._blocks):
-            at = BlockId(number)
-            free = self._pool.is_free(at)
-            idle = block.key is not None and not block.refs
-            leaf = idle and not block.children
-            _check(block.refs == held[at], at, f"{block.refs} references, {held[at]} holders")
-            _check(free == (not block.refs and block.key is None), at, "free and used at once")
-            _check((at in self._leaves) == leaf, at, "wrongly (un)evictable")
-            _check(block.children == children[at], at, f"{block.children} children counted")
-            if block.key is not None:
-                self._audit_findable(at, block)
-        for lease in self._leases:
-            self._audit_lease(lease)
-        keyed = [block for block in self._blocks if block.key is not None]
-        _check(len(self._index) == len(keyed), None, "index and blocks differ in number")
-        _check(self._cached == sum(not block.refs for block in keyed), None, "cached count is off")
-        _check(self._pool.free + self._cached + len(held) == self.total, None, "blocks are lost")
-        _check(
-            all(lease.live for lease in self._announced.values()), None, "a dead lease announces"
-        )
+        """Recompute everything from scratch. Raises CacheCorrupt naming what doesn't add up."""
+        audit(self._tree, self._pool, self._leases, self._announced, self.generation)
 
-    def _audit_findable(self, at: BlockId, block: _Block) -> None:
-        assert block.key is not None
-        _check(self._index.get(block.key) == at, at, "not where the index says")
-        if block.parent == NO_BLOCK:
-            _check(block.depth == 0, at, "a root at the wrong depth")
-            return
-        parent = self._blocks[block.parent]
-        _check(parent.key is not None, at, "cached without its parent")
-        _check(parent.refs >= block.refs, at, "pinned without its parent")
-        _check(parent.depth == block.depth - 1, at, "at the wrong depth")
+    def _find(self, chain: Chain, tokens: Sequence[int], limit: int | None) -> tuple[Found, int]:
+        """The longest cached prefix of `tokens`, and how many of them may be reused at most."""
+        if chain.generation != self.generation:
+            chain.rebind(self.generation)
+        chain.extend(tokens)
+        most = len(tokens) if limit is None else min(limit, len(tokens))
+        self._tree.expire()
+        root = self._tree.root(chain)
+        return self._tree.index.find(root, chain, most * TOKEN_BYTES), most
 
-    def _audit_lease(self, lease: Lease) -> None:
-        _check(lease.live, None, "a dead lease holds blocks")
-        if lease.generation != self.generation:
-            return
-        parent = NO_BLOCK
-        for at, key in zip(lease.blocks[: lease.shared], lease.chain.keys, strict=False):
-            _check(self._index.get(key) == at, at, "shared under another key than the index has")
-            _check(self._blocks[at].parent == parent, at, "out of order in its lease")
-            parent = at
+    def _explain(self, chain: Chain, found: Found, most: int, prompt: int, cached: int) -> Miss:
+        return explain(self._tree, found, chain, most=most, prompt=prompt, cached=cached)
 
+    def _usable(self, found: Found, most: int, prompt: int) -> int:
+        part = found.tokens if self.reuse_unit == 1 else 0
+        matched = found.depth * self.block_size + part
+        return reusable_tokens(min(matched, most), prompt, self.reuse_unit)
 
-class CacheCorrupt(AssertionError):
-    """The bookkeeping contradicts itself: a defect of this package, never of a request."""
+    def _coming(self, chain: Chain, found: Found, most: int, prompt: int, cached: int) -> bool:
+        """Whether a live lease is computing the next block, and having that would help."""
+        # The end of the next block, or of the unit it lies in. Past the cap there is nothing to
+        # wait for: those tokens are computed in any case.
+        end = -(-(found.depth + 1) * self.block_size // self.reuse_unit) * self.reuse_unit
+        if reusable_tokens(min(most, end), prompt, self.reuse_unit) <= cached:
+            return False
+        if found.node.end != found.depth:
+            return False
+        return self._ahead(chain, found.node, most) in self._announced
 
+    def _ahead(self, chain: Chain, node: Node, most: int) -> Announcement:
+        begin = node.end * self._width
+        end = min(begin + self._width, most * TOKEN_BYTES)
+        return Announcement(node, bytes(chain.data[begin:end]))
 
-def _check(holds: bool, block: BlockId | None, complaint: str) -> None:
-    if not holds:
-        raise CacheCorrupt(complaint if block is None else f"block {block}: {complaint}")
+    def _node_at(self, found: Found, depth: int) -> Node:
+        """Where the block at `depth` of the prefix that was found lies."""
+        if depth == found.depth:
+            assert found.beside is not None
+            return found.beside
+        node = found.node
+        while node.start > depth:
+            assert node.parent is not None
+            node = node.parent
+        return node
+
+    def _allocate(self, count: int, *, after: BlockId | None, room: int = 0) -> list[BlockId]:
+        self._tree.evict(count)
+        return self._pool.take(count, after=after, room=room)
+
+    def _publish_blocks(self, lease: Lease, full: int) -> None:
+        """Make findable the blocks up to `full`, or move to those that are."""
+        width, first = self._width, lease.shared
+        if lease.tail is not None:
+            self._tree.remove_tail(lease.tail)
+            lease.tail = None
+        data = bytes(lease.chain.data[first * width : full * width])
+        keys = lease.chain.keys_behind(lease.node.keys[-1], first, full)
+        while (at := lease.shared) < full:
+            rest = data[(at - first) * width :]
+            known = lease.node.children.get(rest[:width])
+            if known is not None:
+                self._share(lease, known, rest)
+                continue
+            self._tree.drop_covered(lease.node, rest[:width])
+            lease.node = self._tree.extend(
+                lease.node, rest, lease.blocks[at:full], keys[at - first :]
+            )
+
+    def _share(self, lease: Lease, known: Node, ahead: bytes) -> None:
+        """Move on to the blocks of `known` that hold the same tokens as the lease's next ones."""
+        width, at = self._width, lease.shared
+        count = 1
+        while (
+            count * width < min(len(ahead), len(known.label))
+            and known.label[count * width : (count + 1) * width]
+            == ahead[count * width : (count + 1) * width]
+        ):
+            count += 1
+        node = self._tree.cut(known, known.start + count)
+        self._tree.hold(node)
+        self._tree.let_go(lease.node)
+        lease.node = node
+        for place in range(at, at + count):
+            self._pool.give(lease.blocks[place])
+            lease.blocks[place] = node.block_at(place)
+
+    def _publish_tail(self, lease: Lease, ready: int) -> None:
+        node = lease.node
+        label = bytes(lease.chain.data[node.end * self._width : ready * TOKEN_BYTES])
+        if node.children.nearest(label)[1] * TOKEN_BYTES == len(label):
+            return  # Found already, as far as it goes.
+        if lease.tail is not None:
+            self._tree.remove_tail(lease.tail)
+        self._tree.drop_covered(node, label)
+        lease.tail = self._tree.add_tail(node, label, lease.blocks[node.end])
+
+    def _announce(self, lease: Lease) -> None:
+        self._withdraw_announcement(lease)
+        if self.enabled and lease.shared * self.block_size < lease.announced_tokens:
+            ahead = self._ahead(lease.chain, lease.node, lease.announced_tokens)
+            self._announced[ahead] += 1
+            lease.announcement = ahead
+
+    def _withdraw_announcement(self, lease: Lease) -> None:
+        ahead, lease.announcement = lease.announcement, None
+        if ahead is not None:
+            self._announced[ahead] -= 1
+            if not self._announced[ahead]:
+                del self._announced[ahead]

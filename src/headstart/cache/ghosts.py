@@ -1,0 +1,46 @@
+"""What was findable once: when it went, and why. Bounded, the oldest memories go first."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from headstart.cache.keys import BlockKey
+
+Cause = Literal["evicted", "expired"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ghost:
+    """How blocks were given up."""
+
+    cause: Cause
+    by: str
+    """The policy's name, or "ttl"."""
+    when: float
+    """On the cache's clock, seconds."""
+
+
+class Ghosts:
+    """The last `size` blocks that were given up, by their keys."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._ghosts: dict[BlockKey, Ghost] = {}
+
+    def add(self, keys: Iterable[BlockKey], ghost: Ghost) -> None:
+        """Remember how `keys` went; what was known of them before is replaced."""
+        if not self._size:
+            return
+        for key in keys:
+            self._ghosts.pop(key, None)
+            self._ghosts[key] = ghost
+        while len(self._ghosts) > self._size:
+            del self._ghosts[next(iter(self._ghosts))]
+
+    def get(self, key: BlockKey) -> Ghost | None:
+        """How the block under `key` went the last time, if that is remembered."""
+        return self._ghosts.get(key)
+
+    def clear(self) -> None:
+        """Forget all."""
+        self._ghosts.clear()

@@ -1,0 +1,139 @@
+"""Pins: prefixes that are given up last, for a time, within a budget.
+
+A pin protects the path to its node from ordinary eviction until it runs out; every use of the whole
+prefix starts its time anew. Pins never stand in anyone's way: a tenant over its budget loses those
+that run out first, and when nothing else is left to evict, the lowest priority goes. A pin that is
+lost is an ordinary prefix again, not a forgotten one.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from typing import ClassVar
+
+from headstart.cache.keys import TOKEN_BYTES, BlockKey, Chain
+from headstart.cache.node import Node
+from headstart.cache.policies.base import Ranking
+
+
+@dataclass(slots=True, eq=False)
+class Pin:
+    """One promise. Read it; it is changed by its keeper."""
+
+    id: int
+    tenant: str
+    root: BlockKey
+    prefix: bytes
+    """The tokens that are kept, packed."""
+    node: Node
+    tokens: int
+    priority: int
+    """Higher goes later."""
+    ttl: float
+    """Seconds without use."""
+    until: float
+
+
+class OverBudget(ValueError):
+    """A pin larger than all that its tenant may pin."""
+
+
+class Retention(Ranking):
+    """All pins, and the order in which leaves under them go when there is nothing else.
+
+    `budget`: blocks that one tenant's pins may protect; a block under several counts once.
+    """
+
+    name: ClassVar[str] = "pinned"
+
+    def __init__(self, budget: int) -> None:
+        super().__init__()
+        self.budget = budget
+        self.pins: dict[int, Pin] = {}
+        self._at: dict[Node, list[Pin]] = {}
+        self._within: dict[BlockKey, list[Pin]] = {}
+        """By the root of their namespace."""
+        self._used = Counter[str]()
+        self._expiry: list[tuple[float, int]] = []
+        self._ids = 0
+
+    def rank(self, leaf: Node) -> tuple[int, float, int]:
+        """By its strongest pin."""
+        priority, until = max((pin.priority, pin.until) for pin in self._at[leaf])
+        return priority, until, leaf.stamp
+
+    def used(self, tenant: str) -> int:
+        """Blocks that pins of `tenant` protect."""
+        return self._used[tenant]
+
+    def add(
+        self, chain: Chain, node: Node, *, tokens: int, priority: int, ttl: float, now: float
+    ) -> Pin:
+        """Protect the path to `node`. Raises OverBudget, with nothing changed."""
+        if node.end > self.budget:
+            raise OverBudget(f"{node.end} blocks are more than the {self.budget} that may be kept")
+        self._ids += 1
+        tenant, prefix = chain.namespace.tenant, bytes(chain.data[: tokens * TOKEN_BYTES])
+        pin = Pin(self._ids, tenant, chain.root, prefix, node, tokens, priority, ttl, now + ttl)
+        self.pins[pin.id] = pin
+        self._within.setdefault(chain.root, []).append(pin)
+        self._at.setdefault(node, []).append(pin)
+        heappush(self._expiry, (pin.until, pin.id))
+        at: Node | None = node
+        while at is not None:
+            at.pins += 1
+            if at.pins > 1:
+                break
+            self._used[tenant] += len(at.blocks)
+            at = at.parent
+        return pin
+
+    def over(self, tenant: str) -> Pin | None:
+        """The pin to drop because the tenant is over its budget; None if it isn't."""
+        if self._used[tenant] <= self.budget:
+            return None
+        own = [pin for pin in self.pins.values() if pin.tenant == tenant]
+        return min(own, key=lambda pin: (pin.priority, pin.until, pin.id))
+
+    def expired(self, now: float) -> Pin | None:
+        """A pin whose time has run out, if there is one."""
+        while self._expiry and self._expiry[0][0] <= now:
+            _, number = heappop(self._expiry)
+            pin = self.pins.get(number)
+            if pin is None:
+                continue
+            if pin.until <= now:
+                return pin
+            heappush(self._expiry, (pin.until, number))  # It was used since.
+        return None
+
+    def refresh(self, chain: Chain, matched: int, now: float) -> None:
+        """The first `matched` tokens of `chain` are in use."""
+        for pin in self._within.get(chain.root, ()):
+            if pin.tokens <= matched and chain.data.startswith(pin.prefix):
+                pin.until = now + pin.ttl
+                if pin.node.offered:
+                    self.offer(pin.node)
+
+    def remove(self, pin: Pin) -> None:
+        """Protect its path no longer."""
+        del self.pins[pin.id]
+        within = self._within[pin.root]
+        within.remove(pin)
+        if not within:
+            del self._within[pin.root]
+        pins = self._at[pin.node]
+        pins.remove(pin)
+        if not pins:
+            del self._at[pin.node]
+        at: Node | None = pin.node
+        while at is not None:
+            at.pins -= 1
+            if at.pins:
+                break
+            self._used[pin.tenant] -= len(at.blocks)
+            at = at.parent
+
+    def ending_in(self, node: Node) -> list[Pin]:
+        """The pins of exactly the prefix that ends in `node`."""
+        return list(self._at.get(node, ()))
