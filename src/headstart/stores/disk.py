@@ -1,0 +1,263 @@
+"""A folder with a bound: what it may hold is counted in physical bytes, before anything is written.
+
+Eviction is leaf-first LRU; recency is the files' own time, so it survives a restart. The folder is
+scanned in the background: reading works at once, writing waits for the scan, because until then
+nobody knows how full it is. Another process may share the folder: what it removed is a miss, what
+it wrote is found at once and counted at the next scan, so two writers together can pass the bound
+by what they wrote within RESCAN_EVERY.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from threading import Lock
+
+from headstart.cache.keys import BlockKey
+from headstart.stores.errors import Full, ReadOnly, RecordError, WrongVersion
+from headstart.stores.folder import FolderStore
+from headstart.stores.index import LeafIndex, Row
+from headstart.stores.layout import chunk_path, temps, walk
+from headstart.stores.namespace import PersistentNamespace
+from headstart.stores.protocol import Clock, StoreStats, time_left
+from headstart.stores.record import PAGE, Record, encode
+
+RESCAN_EVERY = 60.0
+"""Seconds, at least, between two scans."""
+STALE_UNLOCKED = 10 * 10**9
+STALE = 3600 * 10**9
+"""Nanoseconds after which a temp is nobody's: one whose lock is free, and any. Some file systems
+have no locks, and a file is young before it is locked."""
+_FULL_SHARE = 10
+"""When the disk is full before the bound is reached, a tenth of what is held makes way."""
+
+
+class DiskStore:
+    """`folder` within `max_bytes`. `background` runs a function elsewhere, as a thread does."""
+
+    def __init__(
+        self,
+        folder: FolderStore,
+        *,
+        max_bytes: int,
+        clock: Clock,
+        time_ns: Callable[[], int],
+        background: Callable[[Callable[[], None]], None],
+    ) -> None:
+        self._folder = folder
+        self._max_bytes = max_bytes
+        self._clock = clock
+        self._time_ns = time_ns
+        self._background = background
+        self._lock = Lock()
+        self._index: LeafIndex[str] = LeafIndex()
+        """Its places are namespace folders, its stamps nanoseconds since 1970."""
+        self._reserved = 0
+        self._last_stamp = 0
+        self._scanned = False
+        self._scanning = Lock()
+        self._next_scan = clock() + RESCAN_EVERY
+        self._closed = False
+        background(self.scan)
+
+    def contains_many(
+        self, namespace: PersistentNamespace, keys: Sequence[BlockKey], *, deadline: float
+    ) -> list[bool]:
+        """See Store. What isn't in the index may be another process's, or not yet scanned."""
+        time_left(self._clock, deadline)
+        with self._lock:
+            found = [key in self._index for key in keys]
+        unknown = [key for key, here in zip(keys, found, strict=True) if not here]
+        looked_up = iter(self._folder.contains_many(namespace, unknown, deadline=deadline))
+        return [here or next(looked_up) for here in found]
+
+    def get(
+        self,
+        namespace: PersistentNamespace,
+        key: BlockKey,
+        into: memoryview | None = None,
+        *,
+        deadline: float,
+    ) -> Record | None:
+        """See Store. Damage is a miss, and the damaged file is removed."""
+        with self._lock:
+            row = self._index.get(key)
+        record = self._folder.get(namespace, key, into, deadline=deadline)
+        with self._lock:
+            if record is not None:
+                self._index.touch(key, self._stamp())
+            elif self._index.get(key) is row:
+                self._index.remove(key)
+        return record
+
+    def put(self, record: Record, *, deadline: float) -> bool:
+        """See Store."""
+        time_left(self._clock, deadline)
+        self._rescan_if_due()
+        if self._holds(record, deadline):
+            return True
+        if not self._scanned:
+            self._folder.counts.add("scanning")
+            return False
+        if self._folder.writes_paused():
+            return False
+        header, stored = encode(record, self._folder.codec)
+        size = len(header) + len(stored)
+        size += -size % PAGE
+        try:
+            self._reserve(size, record.parent)
+            try:
+                physical = self._folder.save(record, header, stored, deadline)
+            except Full:
+                with suppress(Full):
+                    self._evict(self._index.bytes // _FULL_SHARE)
+                raise
+            finally:
+                with self._lock:
+                    self._reserved -= size
+        except (Full, ReadOnly) as error:
+            self._folder.counts.add(error.reason)
+            return False
+        row = Row(record.parent, record.first_position, physical, 0, record.namespace.folder)
+        with self._lock:
+            row.stamp = self._stamp()
+            self._index.add(record.key, row)
+            over = self._index.bytes + self._reserved - self._max_bytes
+        with suppress(Full):
+            self._evict(over)
+        self._folder.counts.add("stored")
+        return True
+
+    def delete(self, namespace: PersistentNamespace, key: BlockKey, *, deadline: float) -> None:
+        """See Store."""
+        self._folder.delete(namespace, key, deadline=deadline)
+        with self._lock:
+            self._index.remove(key)
+
+    def stats(self) -> StoreStats:
+        """See Store."""
+        with self._lock:
+            return StoreStats(
+                chunks=len(self._index),
+                bytes=self._index.bytes,
+                capacity=self._max_bytes,
+                counts=self._folder.counts.snapshot(),
+            )
+
+    def close(self) -> None:
+        """See Store. A running scan ends at its next file."""
+        self._closed = True
+        self._folder.close()
+
+    def scan(self) -> None:
+        """Bring the index up to date with the folder, and remove damage and what dead writers left.
+
+        Runs once at a time; a second call returns at once.
+        """
+        if not self._scanning.acquire(blocking=False):
+            return
+        try:
+            with self._lock:
+                gone = {key: self._index.get(key) for key in self._index}
+            for folder, key, _ in walk(self._folder.files, self._folder.root):
+                if self._closed:
+                    return
+                gone.pop(key, None)
+                with suppress(OSError):
+                    self._scan_chunk(folder, key)
+            with self._lock:
+                for key, row in gone.items():
+                    if self._index.get(key) is row:
+                        self._index.remove(key)
+                over = self._index.bytes + self._reserved - self._max_bytes
+            self._remove_stale_temps()
+            self._scanned = True
+            with suppress(Full):
+                self._evict(over)
+        except OSError:
+            self._folder.counts.add("scan_failed")
+        finally:
+            self._next_scan = self._clock() + RESCAN_EVERY
+            self._scanning.release()
+
+    def _scan_chunk(self, folder: str, key: BlockKey) -> None:
+        path = chunk_path(self._folder.root, folder, key)
+        status = self._folder.files.status(path)
+        used = min(status.st_mtime_ns, self._time_ns())
+        with self._lock:
+            if key in self._index:
+                self._index.touch(key, used)
+                return
+        row = Row[str](None, 0, status.st_blocks * 512, used, folder)
+        try:
+            _, header = self._folder.peek(folder, key, float("inf"))
+            row.parent = header.record.parent
+            row.first_position = header.record.first_position
+        except (WrongVersion, OSError):
+            pass  # it can't be used, but it takes space: counted, and given up like any other
+        except RecordError as error:
+            self._folder.counts.add(error.reason)
+            self._folder.discard(path)
+            return
+        with self._lock:
+            if key not in self._index:
+                self._index.add(key, row)
+
+    def _remove_stale_temps(self) -> None:
+        for path in temps(self._folder.files, self._folder.root):
+            with suppress(OSError):
+                age = self._time_ns() - self._folder.files.status(path).st_mtime_ns
+                free = age > STALE_UNLOCKED and not self._folder.files.is_locked(path)
+                if free or age > STALE:
+                    self._folder.files.remove(path)
+
+    def _rescan_if_due(self) -> None:
+        if self._clock() >= self._next_scan:
+            self._next_scan = self._clock() + RESCAN_EVERY
+            self._background(self.scan)
+
+    def _holds(self, record: Record, deadline: float) -> bool:
+        with self._lock:
+            row = self._index.get(record.key)
+            if row is not None and row.first_position == record.first_position:
+                self._index.touch(record.key, self._stamp())
+                return True
+        return self._folder.holds(record, deadline)
+
+    def _reserve(self, size: int, parent: BlockKey) -> None:
+        """Make room for `size` bytes and set it aside. Raises a StoreError."""
+        if size > self._max_bytes:
+            raise Full("larger than the whole store")
+        floor = self._folder.min_free + self._reserved + size
+        self._evict(floor - self._folder.free_bytes(), parent)
+        while True:
+            with self._lock:
+                if self._index.bytes + self._reserved + size <= self._max_bytes:
+                    self._reserved += size
+                    return
+                self._evict_one(parent)
+
+    def _evict(self, size: int, parent: BlockKey | None = None) -> None:
+        """Give up chunks of at least `size` bytes, but not `parent`. Raises Full."""
+        while size > 0:
+            with self._lock:
+                size -= self._evict_one(parent)
+
+    def _evict_one(self, parent: BlockKey | None) -> int:
+        """Give up one chunk under the lock, never for longer; its bytes. Raises Full."""
+        key = self._index.victim()
+        row = None if key is None or key == parent else self._index.get(key)
+        if key is None or row is None:
+            raise Full("nothing may be given up")
+        try:
+            self._folder.files.remove(chunk_path(self._folder.root, row.place, key))
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            raise Full(f"a file can't be removed: {error}") from error
+        self._index.remove(key)
+        self._folder.counts.add("evicted")
+        return row.size
+
+    def _stamp(self) -> int:
+        """Now, but later than every stamp before: recency is never decided by a clock's grain."""
+        self._last_stamp = max(self._time_ns(), self._last_stamp + 1)
+        return self._last_stamp

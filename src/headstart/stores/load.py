@@ -1,0 +1,64 @@
+"""Chunks on their way up from the tiers, for one prompt."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import Lock
+
+from headstart.cache.keys import BlockKey
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A verified chunk and the tier it came from."""
+
+    index: int
+    """Its place among the prompt's chunks."""
+    key: BlockKey
+    payload: memoryview
+    tier: str
+
+
+class Load:
+    """Filled by a worker in the prompt's order, taken once by the engine.
+
+    What is verified when the time is up is kept; the rest is computed.
+    """
+
+    def __init__(self, deadline: float, settled: Callable[[], None]) -> None:
+        self.deadline = deadline
+        """On the tiers' clock. The worker brings it forward once it knows what there is."""
+        self._settled = settled
+        self._lock = Lock()
+        self._chunks: list[Loaded] = []
+        self._over = False
+        self._missed = False
+
+    def pending(self, now: float) -> bool:
+        """Whether waiting may still bring something."""
+        return not self._over and now < self.deadline
+
+    def wanted(self) -> bool:
+        """Whether anybody still waits for it."""
+        return not self._over
+
+    def add(self, chunk: Loaded) -> bool:
+        """The next chunk is here. False if nobody waits for it any more."""
+        with self._lock:
+            if not self._over:
+                self._chunks.append(chunk)
+            return not self._over
+
+    def end(self, *, missed: bool) -> None:
+        """Nothing more will come; `missed`: though a tier had promised more."""
+        with self._lock:
+            self._missed = missed
+            self._over = True
+        self._settled()
+
+    def take(self) -> tuple[list[Loaded], bool]:
+        """What has come, and whether it is less than a tier had promised. Ends the load."""
+        with self._lock:
+            late = not self._over
+            self._over = True
+            chunks, self._chunks = self._chunks, []
+            return chunks, late or self._missed
