@@ -1,6 +1,7 @@
 """One model's text side: tokenizer, chat template and tool format behind one façade."""
 
 import datetime
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -10,7 +11,10 @@ from headstart.text.chat import Conversation
 from headstart.text.detokenizer import Detokenizer
 from headstart.text.directory import load_directory
 from headstart.text.errors import TextError
+from headstart.text.incremental import IncrementalEncoder
 from headstart.text.pieces import Pieces
+from headstart.text.seams import Encoded, SeamRules
+from headstart.text.splice import Splicer
 from headstart.text.template import ChatTemplate
 from headstart.text.tools import ToolFormat, detect_format
 
@@ -18,11 +22,24 @@ if TYPE_CHECKING:
     from gguf import GGUFReader
 
 
+REMEMBERED_BYTES = 64 * 1024**2
+"""Budget for remembered texts: some 40 conversations of 100,000 tokens."""
+
+
 class Codec:
     """Text to token ids and back, by the rules of one model."""
 
-    def __init__(self, assets: TextAssets, *, date: datetime.date | None = None) -> None:
-        """`date` is what templates show as today; None leaves them without a clock (STAB-01)."""
+    def __init__(
+        self,
+        assets: TextAssets,
+        *,
+        date: datetime.date | None = None,
+        remembered_bytes: int = REMEMBERED_BYTES,
+    ) -> None:
+        """`date` is what templates show as today; None leaves them without a clock (STAB-01).
+
+        `remembered_bytes` bounds what is remembered of the texts that are encoded with a scope.
+        """
         self._tokenizer = assets.tokenizer
         self._pieces = Pieces(assets.tokenizer)
         self._template = ChatTemplate(assets.templates, assets.special_tokens, date)
@@ -38,6 +55,9 @@ class Codec:
         """How this model writes tool calls."""
         markers = self.tool_format.markers
         self._hidden = frozenset(id_ for token, id_ in special.items() if token not in markers)
+        rules = SeamRules(assets.tokenizer)
+        self._incremental = IncrementalEncoder(self._encode, rules, max_bytes=remembered_bytes)
+        self._splicer = Splicer(self._incremental, self._pieces, self.eos_ids)
 
     @classmethod
     def from_directory(cls, path: Path, *, date: datetime.date | None = None) -> Self:
@@ -63,21 +83,37 @@ class Codec:
         """False where tools are rendered by the documented fallback (`text/fallback.py`)."""
         return self._template.knows_tools
 
-    def encode(self, text: str) -> list[int]:
-        """Ids of `text`: special tokens recognised, nothing added. TextError if not Unicode."""
-        try:
-            return list(self._tokenizer.encode(text, add_special_tokens=False).ids)
-        except TypeError as error:
-            raise TextError(
-                "the text holds half of a surrogate pair, which is no character"
-            ) from error
+    def encode(self, text: str, scope: str | None = None) -> Sequence[int]:
+        """Ids of `text`: special tokens recognised, nothing added. TextError if not Unicode.
 
-    def encode_prompt(self, text: str) -> list[int]:
+        With a `scope` (a tenant) the cost is that of what is new in `text` since an earlier one of
+        the same scope, `remember`ed answers keep their ids, and the ids come as an `array('I')`.
+        """
+        if scope is not None:
+            return self._incremental.encode(text, scope)
+        return self._encode(text).ids
+
+    def encode_prompt(self, text: str, scope: str | None = None) -> Sequence[int]:
         """Ids of a bare prompt: BOS first where the tokenizer adds one and the text has none."""
-        ids = self.encode(text)
-        if ids[: len(self._prompt_prefix)] == self._prompt_prefix:
+        ids, prefix = self.encode(text, scope), self._prompt_prefix
+        if list(ids[: len(prefix)]) == prefix:
             return ids
-        return self._prompt_prefix + ids
+        return array("I", prefix) + ids if isinstance(ids, array) else [*prefix, *ids]
+
+    def remember(self, scope: str, prompt: Sequence[int], answer: Sequence[int]) -> bool:
+        """Note an answer's ids for when its text comes back in a longer prompt (TURN-01).
+
+        `prompt` is what `encode_chat` or `encode_prompt` gave for this scope. Whether it is noted.
+        """
+        prefix = self._prompt_prefix
+        if self._splicer.remember(scope, prompt, answer):
+            return True
+        without = prompt[len(prefix) :]
+        return (
+            bool(prefix)
+            and list(prompt[: len(prefix)]) == prefix
+            and self._splicer.remember(scope, without, answer)
+        )
 
     def decode(self, ids: Iterable[int], *, skip_special: bool = True) -> str:
         """Text of `ids`; what is not UTF-8 becomes U+FFFD.
@@ -95,13 +131,21 @@ class Codec:
         """The prompt's text, up to where the answer begins. Raises TemplateError."""
         return self._template.render(conversation)
 
-    def encode_chat(self, conversation: Conversation) -> list[int]:
+    def encode_chat(self, conversation: Conversation, scope: str | None = None) -> Sequence[int]:
         """The prompt's ids. The template alone decides on BOS, so there is never a second one."""
-        return self.encode(self.render(conversation))
+        return self.encode(self.render(conversation), scope)
 
     def detokenizer(self, prompt_tail: Sequence[int] = ()) -> Detokenizer:
         """Streaming decoder for what follows `prompt_tail` (the prompt, or the last of it)."""
         return Detokenizer(self._pieces, self._hidden, prompt_tail)
+
+    def _encode(self, text: str) -> Encoded:
+        try:
+            return self._tokenizer.encode(text, add_special_tokens=False)
+        except TypeError as error:
+            raise TextError(
+                "the text holds half of a surrogate pair, which is no character"
+            ) from error
 
 
 def _prompt_prefix(assets: TextAssets) -> list[int]:
