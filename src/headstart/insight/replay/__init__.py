@@ -1,0 +1,4 @@
+"""Replay of recorded request streams against the cache, without tensors.
+
+`traces` reads the recordings, `optimum` says what no policy can beat.
+"""
