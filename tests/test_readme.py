@@ -1,4 +1,4 @@
-"""The README's script runs as printed against a server started by its command."""
+"""The README's script runs as printed, and its tables name what is there, all of it."""
 
 import asyncio
 import re
@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from headstart.cache import POLICIES, Reason
 from headstart.insight.bench.launch import serving
 
 README = Path(__file__).parents[1] / "README.md"
+SOURCE = README.parent / "src" / "headstart"
 ADDRESS = "127.0.0.1:8000"
 
 
@@ -43,3 +45,39 @@ def test_the_script_in_the_readme_shows_cached_tokens_on_the_second_call(
     assert int(prompt) - 48 < int(second) < int(prompt)
     assert "Paris" in printed
     assert "Rome" in printed
+
+
+def test_the_readme_lists_every_endpoint_and_no_other() -> None:
+    app = (SOURCE / "server" / "app.py").read_text()
+    served = set(re.findall(r'route\("([^"]+)", "([A-Z]+)"', app))
+    table = re.findall(r"^\| (`(?:GET|POST|DELETE) /[^|]*) \|", README.read_text(), re.MULTILINE)
+    listed = set()
+    for row in table:
+        method = ""
+        for named, path in re.findall(r"`(?:(GET|POST|DELETE) )?(/[^`]*)`", row):
+            method = named or method
+            listed.add((path, method))
+    # Of one model there is nothing to say that the list doesn't.
+    known = {(re.sub(r":\w+", "", path), method) for path, method in served}
+    assert listed == known - {("/v1/models/{model}", "GET")}
+
+
+def test_the_flags_in_the_readme_are_those_of_the_commands() -> None:
+    sources = [SOURCE / "cli.py", *(SOURCE / "insight").rglob("*.py")]
+    sources += (README.parent / "benchmarks").glob("*.py")
+    known = {
+        name.replace("_", "-")
+        for path in sources
+        for name in re.findall(r"(?:^ {4}|--)([a-z]\w*(?:-\w+)*)", path.read_text(), re.MULTILINE)
+    }
+    flags = set(re.findall(r"--([a-z][a-z-]+)", README.read_text()))
+    assert flags - known == set()
+
+
+def test_the_readme_names_every_policy_and_reason() -> None:
+    text = README.read_text()
+    (policies,) = re.findall(r"^\| `--eviction-policy` \| (.*?):", text, re.MULTILINE)
+    assert set(re.findall(r"`(\w+)`", policies)) == set(POLICIES)
+    (reasons,) = re.findall(r"^R is one of (.*?)\.$", text, re.MULTILINE | re.DOTALL)
+    # Contracts, not the engine, have minimums.
+    assert set(re.findall(r"`(\w+)`", reasons)) == {*Reason} - {Reason.BELOW_MINIMUM}

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from headstart.cache.policies import POLICIES
 from headstart.settings import DEFAULT_MODEL, Settings
 
 app = typer.Typer(
@@ -30,6 +31,13 @@ def parse_size(text: str | int) -> int:
     if found is None or not float(found[1]):
         raise typer.BadParameter(f"'{text}' is no size: write 512MiB, 1GiB or a number of bytes.")
     return int(float(found[1]) * 1024 ** " KMGT".index(found[2].upper() or " "))
+
+
+def parse_policy(text: str) -> str:
+    """The name of an eviction policy."""
+    if text not in POLICIES:
+        raise typer.BadParameter(f"'{text}' is no policy: choose one of {', '.join(POLICIES)}.")
+    return text
 
 
 def parse_lora(text: str) -> tuple[str, str]:
@@ -98,6 +106,75 @@ def serve(
     no_prefix_cache: Annotated[
         bool, typer.Option("--no-prefix-cache", help="Compute every prompt whole.")
     ] = False,
+    verify_hits: Annotated[
+        float,
+        typer.Option(
+            min=0, max=1, help="Share of hits to compute again and compare; slows all down."
+        ),
+    ] = 0.0,
+    eviction_policy: Annotated[
+        str,
+        typer.Option(
+            parser=parse_policy,
+            metavar="|".join(POLICIES),
+            help="Which prefix goes when room is needed.",
+        ),
+    ] = Settings().eviction_policy,
+    cache_ttl: Annotated[
+        float | None,
+        typer.Option(min=0, help="Seconds without use after which a prefix is dropped."),
+    ] = None,
+    retention_budget: Annotated[
+        int | None,
+        typer.Option(
+            parser=parse_size, metavar="SIZE", help="KV one tenant may pin; default: half of all."
+        ),
+    ] = None,
+    prefix_index: Annotated[
+        Literal["radix", "hash"], typer.Option(help="How cached prefixes are found.")
+    ] = "radix",
+    ram_tier: Annotated[
+        int | None,
+        typer.Option(
+            parser=parse_size, metavar="SIZE", help="Host memory for KV that leaves the pool."
+        ),
+    ] = None,
+    disk: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Keep KV here too, also over restarts.")
+    ] = None,
+    disk_bytes: Annotated[
+        int,
+        typer.Option(
+            parser=parse_size, metavar="SIZE", show_default="20GiB", help="What --disk may hold."
+        ),
+    ] = Settings().disk_bytes,
+    remote: Annotated[
+        str | None,
+        typer.Option(metavar="URL|DIR", help="valkey://host:port, or a directory that is shared."),
+    ] = None,
+    tier_write: Annotated[
+        Literal["through", "selective"],
+        typer.Option(help="Send KV down once it is computed, or once it is reused."),
+    ] = "through",
+    kv_events: Annotated[
+        str | None,
+        typer.Option(metavar="ENDPOINT", help="Publish KV events here: tcp://127.0.0.1:5557."),
+    ] = None,
+    kv_events_replay: Annotated[
+        str | None,
+        typer.Option(metavar="ENDPOINT", help="Answer here who has missed some of them."),
+    ] = None,
+    kv_events_topic: Annotated[str, typer.Option(help="The topic of KV events.")] = "",
+    kv_events_hashes: Annotated[
+        Literal["int", "bytes"],
+        typer.Option(help="Block hashes in events: their low 64 bits, or all of them."),
+    ] = "int",
+    kv_events_tokens: Annotated[
+        bool,
+        typer.Option(
+            "--kv-events-tokens", help="Also tell token ids, tenants and salts to all listeners."
+        ),
+    ] = False,
     api_key: Annotated[
         str | None,
         typer.Option(envvar="HEADSTART_API_KEY", help="The operator's key: opens everything."),
@@ -132,6 +209,21 @@ def serve(
         template_date=None if template_date is None else template_date.date(),
         deterministic=deterministic,
         prefix_cache=not no_prefix_cache,
+        verify_hits=verify_hits,
+        prefix_index=prefix_index,
+        ram_tier_bytes=ram_tier or 0,
+        disk=None if disk is None else str(disk),
+        disk_bytes=disk_bytes,
+        remote=remote,
+        tier_write=tier_write,
+        eviction_policy=eviction_policy,
+        cache_ttl=cache_ttl,
+        retention_budget_bytes=retention_budget,
+        kv_events=kv_events,
+        kv_events_replay=kv_events_replay,
+        kv_events_topic=kv_events_topic,
+        kv_events_hashes=kv_events_hashes,
+        kv_events_tokens=kv_events_tokens,
         api_key=api_key,
         api_keys_file=None if api_keys is None else str(api_keys),
         drain_seconds=drain_seconds,
@@ -164,6 +256,14 @@ def bench(context: typer.Context) -> None:
     from headstart.insight.bench.command import bench as command
 
     _run("bench", command, context.args)
+
+
+@app.command(context_settings=PASS_THROUGH, add_help_option=False)
+def cache(context: typer.Context) -> None:
+    """Look after the KV that --disk keeps: ls, verify, prune, export, import."""
+    from headstart.insight.kv_files import app as command
+
+    command(args=context.args, prog_name="headstart cache")
 
 
 def _run(name: str, command: Callable[..., None], args: Sequence[str]) -> None:

@@ -37,6 +37,37 @@ class Settings:
     deterministic: bool = False
     """Cold and warm runs agree bit for bit."""
     prefix_cache: bool = True
+    verify_hits: float = 0.0
+    """Share of hits that are computed once more to prove their KV; everybody waits meanwhile."""
+    prefix_index: Literal["radix", "hash"] = "radix"
+    """How cached prefixes are found."""
+    eviction_policy: str = "worth"
+    """A name in `headstart.cache.POLICIES`: which prefix goes when room is needed."""
+    cache_ttl: float | None = None
+    """Seconds without use after which a prefix is dropped; None keeps it while there is room."""
+    retention_budget_bytes: int | None = None
+    """KV that the pins of one tenant may protect; None is half of the pool."""
+    ghosts: int = 65_536
+    """Lost blocks that are remembered, to say why a prompt missed."""
+    ram_tier_bytes: int = 0
+    """Host memory for KV that leaves the pool; 0 is no such tier."""
+    disk: str | None = None
+    """A directory for KV that outlives the process."""
+    disk_bytes: int = 20 * 1024**3
+    """What it may hold."""
+    remote: str | None = None
+    """`valkey://host:port`, or a directory that several servers share."""
+    tier_write: Literal["through", "selective"] = "through"
+    """When KV goes down to the tiers: once it is computed, or once it is reused."""
+    kv_events: str | None = None
+    """Where to publish KV events, such as `tcp://127.0.0.1:5557`; None publishes none."""
+    kv_events_replay: str | None = None
+    """Where lost events can be asked for."""
+    kv_events_topic: str = ""
+    kv_events_hashes: Literal["int", "bytes"] = "int"
+    """The low 64 bits of a block's key, or all of it."""
+    kv_events_tokens: bool = False
+    """Tell token ids, tenants and salts to whoever listens: no key is asked for."""
     api_key: str | None = None
     """The operator's key (tenant ""): opens the API and the operator's endpoints."""
     api_keys_file: str | None = None

@@ -35,17 +35,25 @@ def lengths(max_tokens: int) -> list[int]:
 
 
 def prompts(codec: Codec, *, max_tokens: int) -> list[list[int]]:
-    """Fifty prompts, no two of which begin alike, short to long."""
+    """Fifty prompts, no two of which begin with the same token, short to long."""
     licence = codec.encode((Path(__file__).parents[2] / "LICENSE").read_text())
     unusual = codec.encode(UNUSUAL)
+    begun: set[int] = set()
+
+    def cut_from(text: list[int], at: int, length: int) -> list[int]:
+        while text[at] in begun:
+            at += 1
+        begun.add(text[at])
+        return text[at : at + length]
+
     cut = [
-        licence[31 * number : 31 * number + length]
-        for number, length in enumerate(lengths(max_tokens))
+        cut_from(unusual + unusual, 17 * number, length)
+        for number, length in enumerate(ODD_LENGTHS)
     ]
     cut += [
-        (unusual[17 * number :] + unusual)[:length] for number, length in enumerate(ODD_LENGTHS)
+        cut_from(licence, 31 * number, length) for number, length in enumerate(lengths(max_tokens))
     ]
-    assert [len(prompt) for prompt in cut] == [*lengths(max_tokens), *ODD_LENGTHS]
+    assert [len(prompt) for prompt in cut] == [*ODD_LENGTHS, *lengths(max_tokens)]
     assert len(cut) == 50
-    assert len({tuple(prompt[:BLOCK]) for prompt in cut}) == 50
+    assert len({prompt[0] for prompt in cut}) == 50
     return sorted(cut, key=len)

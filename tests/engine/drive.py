@@ -27,6 +27,11 @@ class Outcome:
     reuse: Reuse
 
     @property
+    def account(self) -> tuple[int, int]:
+        """Tokens of the prompt, and how many of them were reused."""
+        return self.reuse.prompt_tokens, self.reuse.cached_tokens
+
+    @property
     def ids(self) -> tuple[int, ...]:
         """The generated token ids, the end-of-sequence token included."""
         return tuple(token.token_id for token in self.tokens)

@@ -26,7 +26,6 @@ from headstart.engine.api import (
     InvalidRequest,
     PromptTooLong,
     QueueFull,
-    Reuse,
 )
 from headstart.engine.build import build_engine
 from headstart.engine.core import LocalEngine
@@ -41,8 +40,15 @@ KV_BYTES = 1 << 20
 
 
 def prompt_of(length: int, seed: int = 0) -> list[int]:
-    """Ordinary tokens, no two prompts alike in any block."""
-    return [random.Random(f"{seed} {length}").randrange(3, 380) for _ in range(length)]
+    """Ordinary tokens; prompts of other seeds begin differently where a test asks for no hit."""
+    rng = random.Random(f"{seed} {length}")
+    return [rng.randrange(3, 380) for _ in range(length)]
+
+
+def common_prefix(one: Sequence[int], other: Sequence[int]) -> int:
+    """How many leading tokens are the same."""
+    pairs = zip(one, other, strict=False)
+    return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
 
 def with_engine(
@@ -122,7 +128,7 @@ def test_the_last_token_of_the_vocabulary_is_none_too_many(tiny: LoadedModel) ->
     last = tiny.config.vocab_size - 1
 
     async def test(engine: LocalEngine) -> None:
-        assert (await answer(engine, [last], max_tokens=1)).reuse == Reuse(1, 0)
+        assert (await answer(engine, [last], max_tokens=1)).account == (1, 0)
         with pytest.raises(InvalidRequest):
             engine.submit(request([last + 1]))
 
@@ -181,7 +187,7 @@ def test_all_choices_of_a_request_are_queued_or_none(tiny: LoadedModel) -> None:
 
 
 @pytest.mark.parametrize("length", [1, 15, 16, 17, 31, 32, 33, 256, 257])
-def test_edge_01_a_repeated_prompt_reuses_its_whole_blocks_but_never_all_of_it(
+def test_edge_01_a_repeated_prompt_reuses_all_but_its_last_token(
     tiny: LoadedModel, length: int
 ) -> None:
     async def test(engine: LocalEngine) -> None:
@@ -189,9 +195,9 @@ def test_edge_01_a_repeated_prompt_reuses_its_whole_blocks_but_never_all_of_it(
         cold = await answer(engine, prompt, max_tokens=1)
         before = engine.stats().prefill_tokens
         warm = await answer(engine, prompt, max_tokens=1)
-        reused = (length - 1) // BLOCK * BLOCK
-        assert (cold.reuse, before) == (Reuse(length, 0), length)
-        assert warm.reuse == Reuse(length, reused)
+        reused = length - 1
+        assert (cold.account, before) == ((length, 0), length)
+        assert warm.account == (length, reused)
         assert engine.stats().prefill_tokens - before == length - reused
         assert warm.ids == cold.ids
 
@@ -204,14 +210,14 @@ def test_acct_13_four_choices_of_a_cold_prompt_are_one_prompt_and_no_hit(
     async def test(engine: LocalEngine) -> None:
         prompt = prompt_of(100)
         cold = await choices(engine, request(prompt, n=4, temperature=1.0, seed=1))
-        assert {each.reuse for each in cold} == {Reuse(100, 0)}
+        assert {each.account for each in cold} == {(100, 0)}
         stats = engine.stats()
         assert (stats.cache.prompt_tokens, stats.cache.hit_tokens) == (100, 0)
-        # One choice computes the prompt, each other one what is behind its last whole block.
-        assert stats.prefill_tokens == 100 + 3 * 4
+        # One choice computes the prompt, each other one its last token: that gives the logits.
+        assert stats.prefill_tokens == 100 + 3
         assert stats.requests_finished == {each.reason: 4 for each in cold[:1]}
         warm = await choices(engine, request(prompt, n=4, temperature=1.0, seed=1))
-        assert {each.reuse for each in warm} == {Reuse(100, 96)}
+        assert {each.account for each in warm} == {(100, 99)}
         assert [each.ids for each in warm] == [each.ids for each in cold]
         assert len({each.ids for each in warm}) > 1
 
@@ -222,6 +228,7 @@ def test_sched_01_a_herd_computes_its_common_prefix_once(tiny: LoadedModel) -> N
     async def test(engine: LocalEngine) -> None:
         shared = prompt_of(320)
         prompts = [shared + prompt_of(10, seed) for seed in range(1, 13)]
+        assert len({prompt[320] for prompt in prompts}) == 12
         await asyncio.gather(*[answer(engine, prompt, max_tokens=4) for prompt in prompts])
         assert engine.stats().prefill_tokens == 320 + 12 * 10
 
@@ -237,7 +244,7 @@ def test_sched_03_a_prompt_is_found_while_its_first_reader_still_decodes(
         reader = aiter(first)
         await anext(reader)
         second = await answer(engine, prompt)
-        assert second.reuse == Reuse(100, 96)
+        assert second.account == (100, 99)
         assert engine.stats().running == 1, "the first one ended too soon to show anything"
         await first.aclose()
 
@@ -251,7 +258,7 @@ def test_what_was_generated_is_found_by_the_next_turn(tiny: LoadedModel) -> None
         turn = [*prompt, *first.ids, *prompt_of(7, 1)]
         second = await answer(engine, turn)
         # The last generated token was never run, so 49 of the 50 have KV.
-        assert second.reuse == Reuse(57, 48)
+        assert second.account == (57, 49)
 
     with_engine(tiny, test)
 
@@ -261,7 +268,7 @@ def test_id_salts_and_tenants_share_nothing(tiny: LoadedModel) -> None:
         prompt = prompt_of(64)
         for namespace in ({}, {"tenant": "a"}, {"tenant": "b"}, {"tenant": "a", "salt": "b"}):
             assert (await answer(engine, prompt, **namespace)).reuse.cached_tokens == 0
-            assert (await answer(engine, prompt, **namespace)).reuse.cached_tokens == 48
+            assert (await answer(engine, prompt, **namespace)).reuse.cached_tokens == 63
 
     with_engine(tiny, test)
 
@@ -277,13 +284,13 @@ def test_an_adapter_shares_nothing_with_the_base_model_nor_runs_like_it(
         prompt = prompt_of(64)
         base = await answer(engine, prompt)
         adapted = await answer(engine, prompt, adapter="style")
-        assert adapted.reuse == Reuse(64, 0)
+        assert adapted.account == (64, 0)
         assert adapted.ids != base.ids
         mixed = await asyncio.gather(
             answer(engine, prompt), answer(engine, prompt, adapter="style"), answer(engine, prompt)
         )
         assert [each.ids for each in mixed] == [base.ids, adapted.ids, base.ids]
-        assert {each.reuse for each in mixed} == {Reuse(64, 48)}
+        assert {each.account for each in mixed} == {(64, 63)}
 
     with_engine(tiny, test, loras=(("style", str(directory)),))
 
@@ -291,11 +298,13 @@ def test_an_adapter_shares_nothing_with_the_base_model_nor_runs_like_it(
 def test_lookup_tells_what_would_hit_and_changes_nothing(tiny: LoadedModel) -> None:
     async def test(engine: LocalEngine) -> None:
         prompt = prompt_of(64)
-        await answer(engine, prompt)
+        known = [*prompt, *(await answer(engine, prompt)).ids[:-1]]
         before = engine.stats()
-        longer = [*prompt, *prompt_of(10, 1)]
+        branch = [*prompt[:37], *prompt_of(10, 1)]
+        longer = [*known, *prompt_of(10, 1)]
         for _ in range(3):
-            for tokens, cached in ((prompt, 48), (longer, 64), (prompt[:40], 32), ([], 0)):
+            for tokens in (prompt, longer, branch, prompt[:40], prompt[:1], []):
+                cached = max(0, min(common_prefix(tokens, known), len(tokens) - 1))
                 found = engine.lookup(tokens, tenant="", salt=None, adapter=None)
                 assert (found.prompt_tokens, found.cached_tokens) == (len(tokens), cached)
         assert engine.lookup(prompt, tenant="b", salt=None, adapter=None).cached_tokens == 0
@@ -324,7 +333,7 @@ def test_with_the_cache_off_nothing_is_found(tiny: LoadedModel) -> None:
     async def test(engine: LocalEngine) -> None:
         cold = await answer(engine, prompt_of(64))
         again = await answer(engine, prompt_of(64))
-        assert again.reuse == cold.reuse == Reuse(64, 0)
+        assert again.account == cold.account == (64, 0)
         assert engine.stats().cache.cached_free_tokens == 0
 
     with_engine(tiny, test, prefix_cache=False)
@@ -351,8 +360,8 @@ def test_sched_15_a_reset_during_a_request_lets_it_finish_and_nothing_of_it_is_f
         assert engine.lookup(prompt, tenant="", salt=None, adapter=None).cached_tokens == 0
         assert engine.stats().cache.cached_free_tokens == 0
         fresh = await answer(engine, prompt, max_tokens=60, ignore_eos=True)
-        assert (fresh.ids, fresh.reuse) == (expected.ids, Reuse(100, 0))
-        assert (await answer(engine, prompt)).reuse == Reuse(100, 96)
+        assert (fresh.ids, fresh.account) == (expected.ids, (100, 0))
+        assert (await answer(engine, prompt)).account == (100, 99)
 
     with_engine(tiny, test)
 
@@ -490,7 +499,7 @@ def test_a_failing_step_ends_its_requests_with_an_error_and_the_engine_goes_on(
         assert engine.ready
         # A step that failed has published nothing: what is found is what was computed before.
         again = await answer(engine, prompt_of(40))
-        assert (again.ids, again.reuse) == (expected.ids, Reuse(40, 32))
+        assert (again.ids, again.account) == (expected.ids, (40, 39))
 
     with_engine(tiny, test)
 
@@ -502,7 +511,7 @@ def test_pub_a_failed_prefill_leaves_no_key(tiny: LoadedModel) -> None:
             await answer(engine, prompt_of(100))
         assert engine.lookup(prompt_of(100), tenant="", salt=None, adapter=None).cached_tokens == 0
         assert_idle(engine)
-        assert (await answer(engine, prompt_of(100))).reuse == Reuse(100, 0)
+        assert (await answer(engine, prompt_of(100))).account == (100, 0)
 
     with_engine(tiny, test)
 
@@ -519,7 +528,7 @@ def test_a_request_waiting_for_a_prefix_whose_computation_fails_computes_it_itse
         with pytest.raises(EngineStopped):
             await first
         outcome = await second
-        assert (outcome.ids, outcome.reuse) == (expected.ids, Reuse(100, 0))
+        assert (outcome.ids, outcome.account) == (expected.ids, (100, 0))
 
     with_engine(tiny, test)
 
@@ -666,7 +675,7 @@ def test_a_long_prefill_does_not_stall_a_running_stream(tiny: LoadedModel) -> No
             between += 1
         # 800 tokens in chunks of what a budget of 64 leaves beside one decode: 13 steps at least.
         assert between >= 12
-        assert (await long).reuse == Reuse(800, 0)
+        assert (await long).account == (800, 0)
         await stream.aclose()
 
     with_engine(tiny, test, max_batch_tokens=64)

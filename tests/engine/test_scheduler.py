@@ -32,6 +32,11 @@ class Memory:
     def __init__(self) -> None:
         self._slots: dict[int, int] = {}
 
+    def copy(self, source: int, target: int, tokens: int) -> None:
+        """As the engine does before a step: the beginning of one block into another."""
+        for at in range(tokens):
+            self._slots[target * SIZE + at] = self._slots[source * SIZE + at]
+
     def run(self, work: Work, others: Tokens[Sequence]) -> None:
         sequence = work.sequence
         assert sequence.lease is not None
@@ -56,7 +61,7 @@ class Player:
     def __init__(
         self, blocks: int, *, budget: int = 32, running: int = 8, chunk: int | None = None
     ) -> None:
-        self.cache = PrefixCache(blocks, SIZE, reuse_unit=chunk)
+        self.cache = PrefixCache(blocks, SIZE, reuse_unit=chunk or 1)
         self.scheduler = Scheduler(
             self.cache, max_batch_tokens=budget, max_running=running, chunk=chunk, patience=5.0
         )
@@ -94,6 +99,8 @@ class Player:
     def plan(self) -> list[Work]:
         decoding = [s for s in self.scheduler.running if len(s.tokens) - s.computed == 1]
         self.work = self.scheduler.plan(self.now)
+        for copy in self.cache.take_copies():
+            self.memory.copy(*copy)
         spent = sum(work.count for work in self.work)
         # With fixed borders the last chunk may go over the budget, which it found not yet spent.
         assert spent <= self.budget + (0 if self.chunk is None else self.chunk - 1)
@@ -227,16 +234,20 @@ def test_the_latest_arrival_is_preempted_and_ends_all_the_same() -> None:
     assert player.scheduler.counters.recomputed_tokens > 0
 
 
-def test_only_what_was_computed_before_counts_as_computed_again() -> None:
+@pytest.mark.parametrize("tail_lost", [False, True])
+def test_only_what_was_computed_before_counts_as_computed_again(tail_lost: bool) -> None:
+    """The old one ends with 21 or 25 tokens computed: 6 or 7 blocks of 9, beside 3 or 2 kept."""
     player = Player(9, budget=2)
-    player.arrive(range(10), max_tokens=12)
+    player.arrive(range(10), max_tokens=16 if tail_lost else 12)
     young = player.arrive(range(50, 66), max_tokens=1)
     until_preempted(player)
     reached = player.reached[young.arrival]
     assert 2 * SIZE < reached < 3 * SIZE, "it was preempted while it computed its prompt"
     player.run()
-    # Its two full blocks are still there, and the rest of the prompt was never computed before.
-    assert player.scheduler.counters.recomputed_tokens == reached - 2 * SIZE
+    # What it had computed is still there, but for the tail if that had to go. The rest of its
+    # prompt was never computed before.
+    kept = 2 * SIZE if tail_lost else reached
+    assert player.scheduler.counters.recomputed_tokens == reached - kept
 
 
 def test_the_latest_arrival_that_can_not_grow_gives_way_itself() -> None:
@@ -281,7 +292,7 @@ def test_sched_01_a_cold_herd_computes_its_prefix_once() -> None:
     herd = [player.arrive([*prefix, 9000 + i, 9100 + i]) for i in range(32)]
     player.run()
     assert len(player.done) == 32
-    assert sum(player.computed.values()) <= 8000 + 32 * (SIZE + 2)
+    assert sum(player.computed.values()) == 8000 + 32 * 2
     assert sum(s.group.reuse.cached_tokens for s in herd if s.group.reuse) == 31 * 8000
 
 
@@ -408,6 +419,42 @@ def test_sched_03_a_prompt_is_found_while_its_first_reader_still_decodes() -> No
     player.step()
     assert second.group.reuse is not None
     assert second.group.reuse.cached_tokens == 40
+
+
+@pytest.mark.parametrize("common", range(1, 14))
+def test_a_prompt_that_leaves_a_cached_one_inside_a_block_reuses_up_to_there(common: int) -> None:
+    player = Player(100, budget=64)
+    player.arrive(range(13), max_tokens=1)
+    player.run()
+    branch = player.arrive([*range(common), 99, 98], max_tokens=1)
+    player.run()
+    assert branch.group.reuse is not None
+    assert branch.group.reuse.cached_tokens == common
+    assert player.computed[branch.arrival] == 2
+
+
+@pytest.mark.parametrize("cancelled", [False, True])
+def test_what_was_generated_is_found_to_the_last_computed_token(cancelled: bool) -> None:
+    player = Player(100, budget=64)
+    first = player.arrive(range(6), max_tokens=50 if cancelled else 8)
+    while len(first.tokens) < 14:
+        player.step()
+    if cancelled:
+        player.cancel(first)
+    # The last token drawn was never run.
+    turn = player.arrive([*first.tokens, 7, 8], max_tokens=1)
+    player.run()
+    assert turn.group.reuse is not None
+    assert turn.group.reuse.cached_tokens == 13
+
+
+def test_a_prompt_end_inside_a_block_is_found_while_its_first_reader_still_decodes() -> None:
+    player = Player(100, budget=64)
+    player.arrive(range(42), max_tokens=100)
+    player.step()
+    followers = [player.arrive(range(42), max_tokens=1), player.arrive([*range(42), 7], 1)]
+    player.step()
+    assert [f.group.reuse and f.group.reuse.cached_tokens for f in followers] == [41, 42]
 
 
 def test_deterministic_chunks_never_cross_a_border_and_generated_tokens_come_singly() -> None:

@@ -35,9 +35,15 @@ def load(path: Path, dtype: torch.dtype = torch.float32) -> LoadedModel:
 
 
 def prompt_of(length: int, seed: int = 0) -> list[int]:
-    """Ordinary tokens; prompts of different seeds or lengths share no block."""
+    """Ordinary tokens; prompts of different seeds or lengths share hardly more than by chance."""
     draw = random.Random(f"{seed} {length}")
     return [draw.randrange(3, 380) for _ in range(length)]
+
+
+def common_prefix(one: Sequence[int], other: Sequence[int]) -> int:
+    """How many leading tokens are the same."""
+    pairs = zip(one, other, strict=False)
+    return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
 
 def on_engine(

@@ -27,7 +27,7 @@ def test_edge_04_a_rest_of_any_size_behind_a_hit_is_answered_like_cold(
 ) -> None:
     """From one token to one more than a chunk."""
     shared = prompt_of(head)
-    prompts = [[*shared, *prompt_of(rest, seed=1)] for rest in rests]
+    prompts = [[*shared, 3 + rest, *prompt_of(rest - 1, seed=1)] for rest in rests]
     cold = cold_answers(tiny, prompts, max_tokens=3)
 
     async def test(engine: LocalEngine) -> None:

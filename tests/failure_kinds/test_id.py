@@ -8,7 +8,7 @@ from typing import Any
 import openai
 import pytest
 from tests.engine.drive import answer, assert_idle
-from tests.failure_kinds.drive import cold_answers, load, on_engine, prompt_of
+from tests.failure_kinds.drive import cold_answers, common_prefix, load, on_engine, prompt_of
 from tests.failure_kinds.side_by_side import side_by_side
 from tests.server.conftest import Live
 
@@ -74,7 +74,7 @@ def test_id_09_prompts_made_of_embeddings_are_refused_by_name(live: Live) -> Non
 def test_id_12_a_guess_of_another_tenants_prompt_costs_all_its_tokens_however_close_it_is(
     tiny: LoadedModel,
 ) -> None:
-    """What time to first token could tell is work left out: there is none, for any k of 8 blocks.
+    """What time to first token could tell is work left out: there is none, for k right tokens.
 
     `tests/acceptance/test_walls.py` shows that nothing else tells of it either.
     """
@@ -82,15 +82,15 @@ def test_id_12_a_guess_of_another_tenants_prompt_costs_all_its_tokens_however_cl
 
     async def test(engine: LocalEngine) -> None:
         await answer(engine, secret, tenant="victim")
-        for k in range(9):
-            guess = [*secret[: k * 16], *prompt_of(129 - k * 16, seed=1 + k)]
+        for k in (0, 1, 15, 16, 17, 40, 64, 100, 127, 128):
+            guess = [*secret[:k], *prompt_of(129 - k, seed=1 + k)]
             before = engine.stats().prefill_tokens
             outcome = await answer(engine, guess, tenant="spy", salt=str(k), max_tokens=1)
             assert outcome.reuse.cached_tokens == 0
             assert engine.stats().prefill_tokens - before == 129
-            # The pair: the same guess by the victim is a hit of just its k blocks.
+            # The pair: the same guess by the victim is a hit of just what is right.
             own = engine.lookup(guess, tenant="victim", salt=None, adapter=None)
-            assert own.cached_tokens == k * 16
+            assert own.cached_tokens == min(common_prefix(guess, secret), 128) >= k
 
     on_engine(tiny, test)
 
@@ -108,10 +108,10 @@ def test_id_14_other_weights_in_the_same_pool_find_nothing_of_the_old_ones(
         old, new = side_by_side([(tiny, ()), (other, ())])
         for engine, cached, expected in (
             (old, 0, cold),
-            (old, 592, cold),
+            (old, 599, cold),
             (new, 0, swapped),
-            (new, 592, swapped),
-            (old, 592, cold),
+            (new, 599, swapped),
+            (old, 599, cold),
         ):
             outcome = await answer(engine, prompt)
             assert (outcome.reuse.cached_tokens, outcome.ids) == (cached, expected.ids)
@@ -149,6 +149,7 @@ def test_id_16_the_look_up_and_the_engine_agree_on_every_salt(live: Live) -> Non
         assert usage.prompt_tokens_details is not None
         return usage.prompt_tokens_details.cached_tokens
 
+    live.engine.reset_cache()  # Other tests' prompts may begin with the same token.
     for salt in ("s1", "s2", None):
         assert (looked_up(salt), reported(salt)) == (0, 0)
-        assert (looked_up(salt), reported(salt)) == (96, 96)
+        assert (looked_up(salt), reported(salt)) == (99, 99)

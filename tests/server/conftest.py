@@ -52,6 +52,18 @@ class Live:
     def http(self, **options: Any) -> httpx.Client:
         return httpx.Client(base_url=self.url, timeout=60, trust_env=False, **options)
 
+    def get(self, path: str, key: str = "anything") -> httpx.Response:
+        with self.http(headers={"authorization": f"Bearer {key}"}) as http:
+            return http.get(path)
+
+    def post(self, path: str, key: str = "anything", **body: Any) -> httpx.Response:
+        with self.http(headers={"authorization": f"Bearer {key}"}) as http:
+            return http.post(path, json=body)
+
+    def delete(self, path: str, key: str = "anything") -> httpx.Response:
+        with self.http(headers={"authorization": f"Bearer {key}"}) as http:
+            return http.delete(path)
+
 
 StartServer = Callable[..., Live]
 

@@ -86,6 +86,12 @@ def test_a_wrong_key_is_401_in_openais_shape(walled: Any) -> None:
         ("POST", "/tokenize"),
         ("POST", "/detokenize"),
         ("POST", "/cache/lookup"),
+        ("GET", "/cache/explain/chatcmpl-1"),
+        ("GET", "/cache/tree"),
+        ("POST", "/cache/warm"),
+        ("POST", "/cache/pin"),
+        ("GET", "/cache/pin"),
+        ("DELETE", "/cache/pin/1"),
         ("GET", "/cache"),
         ("POST", "/cache/reset"),
         ("GET", "/metrics"),
@@ -112,16 +118,22 @@ def test_id_tenants_share_no_hit_and_see_no_difference(walled: Any) -> None:
     """ID: criterion 5. Bob's every number is what it would be without Alice."""
 
     def looked_up(key: str) -> Any:
-        with walled.http(headers={"authorization": f"Bearer {key}"}) as http:
-            return http.post("/cache/lookup", json={"tokens": PROMPT}).json()
+        return walled.post("/cache/lookup", key, tokens=PROMPT).json()
 
-    cold = {"prompt_tokens": 80, "cached_tokens": 0}
+    cold = {
+        "prompt_tokens": 80,
+        "cached_tokens": 0,
+        "reason": "never_seen",
+        "at": 0,
+        "lost": None,
+        "fields": [],
+    }
     assert looked_up("ka") == looked_up("kb") == cold
     assert used(walled, "ka") == (80, 0)
     assert looked_up("kb") == cold
     assert used(walled, "kb") == (80, 0)
-    assert used(walled, "ka2") == (80, 64)
-    assert looked_up("kb")["cached_tokens"] == 64
+    assert used(walled, "ka2") == (80, 79)
+    assert looked_up("kb")["cached_tokens"] == 79
     assert looked_up("op") == cold
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import openai
 import pytest
 
+from headstart.cache import Miss, Reason
 from headstart.engine.api import (
     CacheStats,
     Chunk,
@@ -19,6 +20,7 @@ from headstart.engine.api import (
     EngineStopped,
     GenerateRequest,
     Lookup,
+    QueueFull,
     Reuse,
 )
 from headstart.text.codec import Codec
@@ -53,6 +55,7 @@ class ScriptedEngine:
     """An engine whose every answer is one script, or whose every submission fails."""
 
     script: Sequence[Chunk | Exception] = ()
+    reuse: Reuse = field(default_factory=lambda: Reuse(10, 0))
     refusal: Exception | None = None
     ready: bool = True
     context_length: int = 1024
@@ -62,13 +65,13 @@ class ScriptedEngine:
     def submit(self, request: GenerateRequest) -> ScriptedGeneration:
         if self.refusal is not None:
             raise self.refusal
-        self.generations.append(ScriptedGeneration(self.script))
+        self.generations.append(ScriptedGeneration(self.script, reuse=self.reuse))
         return self.generations[-1]
 
     def lookup(
         self, prompt: Sequence[int], *, tenant: str, salt: str | None, adapter: str | None
     ) -> Lookup:
-        return Lookup(len(prompt), 0)
+        return Lookup(len(prompt), 0, Miss(Reason.NEVER_SEEN, 0))
 
     def reset_cache(self) -> None:
         pass
@@ -106,6 +109,64 @@ def test_a_failure_halfway_is_an_error_frame_that_the_sdk_raises(
     assert caught.value.type == "server_error"
     assert "secret" not in caught.value.message
     eventually(lambda: live.engine.generations[0].closed > 0)
+
+
+@pytest.mark.parametrize(("failure", "status"), FAILURES)
+def test_a_stream_that_fails_before_its_first_token_is_one_error_frame(
+    start_scripted: Start, eventually: Callable[..., None], failure: Any, status: int
+) -> None:
+    """The status of a stream is 200 once the engine took the request; what failed is in it."""
+    live = start_scripted(ScriptedEngine([failure]))
+    for path, body in (
+        ("/v1/chat/completions", CHAT),
+        ("/v1/completions", {"model": "tiny", "prompt": "a"}),
+    ):
+        response = live.post(path, **body, stream=True)
+        assert response.status_code == 200
+        assert response.headers["content-type"].startswith("text/event-stream")
+        assert "x-headstart-cache" not in response.headers
+        assert response.headers["x-request-id"]
+        (only,) = response.text.strip().split("\n\n")
+        error = json.loads(only.removeprefix("data: "))["error"]
+        assert error["type"] == "server_error"
+        assert "secret" not in error["message"]
+    with pytest.raises(openai.APIError) as caught:
+        list(live.client().chat.completions.create(**CHAT, stream=True))
+    assert caught.value.type == "server_error"
+    eventually(lambda: all(each.closed for each in live.engine.generations))
+
+
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/completions"])
+@pytest.mark.parametrize(
+    ("refusal", "status", "kind"),
+    [
+        (QueueFull("The queue is full.", retry_after=3), 429, "rate_limit_error"),
+        (EngineStopped("The server is shutting down."), 503, "server_error"),
+        (RuntimeError("secret detail"), 500, "server_error"),
+    ],
+)
+def test_a_stream_that_the_engine_refuses_is_a_status_and_no_stream(
+    start_scripted: Start, path: str, refusal: Exception, status: int, kind: str
+) -> None:
+    live = start_scripted(ScriptedEngine(refusal=refusal))
+    body = CHAT if "chat" in path else {"model": "tiny", "prompt": "a"}
+    response = live.post(path, **body, stream=True)
+    assert response.status_code == status
+    assert response.headers["content-type"] == "application/json"
+    assert response.json()["error"]["type"] == kind
+    assert response.headers.get("retry-after") == ("3" if status == 429 else None)
+    assert "secret" not in response.text
+
+
+def test_the_headers_of_a_stream_tell_what_is_known_with_its_first_token(
+    start_scripted: Start,
+) -> None:
+    reuse = Reuse(10, 4, Miss(Reason.DIVERGED, 4))
+    live = start_scripted(
+        ScriptedEngine([Chunk(0, "a", finish_reason="stop", tokens=1)], reuse=reuse)
+    )
+    response = live.post("/v1/chat/completions", **CHAT, stream=True)
+    assert response.headers["x-headstart-cache"] == "hit=4; reason=diverged"
 
 
 def test_a_failed_stream_has_no_done(start_scripted: Start) -> None:

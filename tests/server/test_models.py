@@ -43,8 +43,8 @@ def test_the_model_name_chooses_the_adapter_and_its_kv(adapted: Any) -> None:
     with_adapter, adapter_cold = answer(adapted, "sql")
     assert (cold, adapter_cold) == (0, 0)
     assert with_adapter != base
-    assert answer(adapted, "sql") == (with_adapter, 48)
-    assert answer(adapted, "tiny") == (base, 48)
+    assert answer(adapted, "sql") == (with_adapter, 63)
+    assert answer(adapted, "tiny") == (base, 63)
 
 
 def test_a_lookup_asks_for_one_models_kv(adapted: Any) -> None:
@@ -56,7 +56,7 @@ def test_a_lookup_asks_for_one_models_kv(adapted: Any) -> None:
             for model in ("tiny", "sql")
         }
     assert found["tiny"]["cached_tokens"] == 0
-    assert found["sql"]["cached_tokens"] == 48
+    assert found["sql"]["cached_tokens"] == 63
 
 
 def test_an_unknown_model_is_told_every_name_there_is(adapted: Any) -> None:

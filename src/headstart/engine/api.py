@@ -1,17 +1,37 @@
 """What the engine takes and gives: plain data, and all that the server knows of the engine."""
 
-from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from headstart.cache import Miss, TreeNode
+from headstart.engine.events import KVPicture, KVSource
 from headstart.model.params import SamplingParams
+from headstart.stores.tiers import TierStats
 
 FinishReason = Literal["stop", "length", "abort", "error"]
 
 
 @dataclass(frozen=True, slots=True)
+class Hints:
+    """What a client tells of what comes next; eviction uses it, answers don't depend on it."""
+
+    session: str | None = None
+    """Requests of one name go on from one another."""
+    ended: bool = False
+    """Nothing will follow."""
+    expected_gap: float | None = None
+    """Seconds until the next request of the session."""
+    tools: bool = False
+    """The answer may end in a tool call."""
+
+
+NO_HINTS = Hints()
+
+
+@dataclass(frozen=True, slots=True)
 class GenerateRequest:
-    """One prompt to continue `n` times."""
+    """One prompt to continue `n` times; with `max_tokens` 0 it is computed and nothing else."""
 
     id: str
     prompt: Sequence[int]
@@ -21,6 +41,7 @@ class GenerateRequest:
     salt: str | None = None
     adapter: str | None = None
     """Name of a loaded LoRA adapter; None is the base model."""
+    hints: Hints = NO_HINTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +72,16 @@ class Reuse:
 
     prompt_tokens: int
     cached_tokens: int
+    miss: Miss | None = None
+    """Why it wasn't more; None before the first chunk."""
+    loaded: Mapping[str, int] = field(default_factory=dict)
+    """Of `cached_tokens`, those that came from a tier, by its name; the others were in the pool."""
+
+    @property
+    def sources(self) -> dict[str, int]:
+        """`cached_tokens` by where they were; the pool is RAM too."""
+        below = {name: self.loaded.get(name, 0) for name in ("disk", "remote")}
+        return {"ram": self.cached_tokens - sum(below.values()), **below}
 
 
 class Generation(Protocol):
@@ -118,6 +149,19 @@ class Lookup:
 
     prompt_tokens: int
     cached_tokens: int
+    miss: Miss
+
+
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """A prefix that is given up last."""
+
+    id: int
+    tokens: int
+    priority: int
+    ttl: float
+    """Seconds without use after which it is an ordinary one."""
+    expires_in: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +183,18 @@ class CacheStats:
 
 
 @dataclass(frozen=True, slots=True)
+class Verified:
+    """Hits that were computed once more to compare the KV, since start."""
+
+    hits: int = 0
+    tokens: int = 0
+    wrong: int = 0
+    """Hits whose KV is not that of their tokens."""
+    worst_error: float = 0.0
+    """The greatest relative error of any layer's keys or values."""
+
+
+@dataclass(frozen=True, slots=True)
 class EngineStats:
     """Counters since start and gauges now."""
 
@@ -153,6 +209,13 @@ class EngineStats:
     recomputed_tokens: int
     """Of `prefill_tokens`, those computed again after a preemption."""
     kv_bytes: int
+    tiers: Sequence[TierStats] = ()
+    """From the nearest to the farthest."""
+    tier_events: Mapping[str, int] = field(default_factory=dict)
+    """Chunks since start by what became of them between the tiers: loaded, late, dropped, ..."""
+    loaded_tokens: Mapping[str, int] = field(default_factory=dict)
+    """Prompt tokens brought up, by tier."""
+    verified: Verified = Verified()
 
 
 class Engine(Protocol):
@@ -181,6 +244,43 @@ class Engine(Protocol):
         self, prompt: Sequence[int], *, tenant: str, salt: str | None, adapter: str | None
     ) -> Lookup:
         """What `prompt` would reuse now. Changes nothing. Raises InvalidRequest."""
+        ...
+
+    def pin(
+        self,
+        prompt: Sequence[int],
+        *,
+        tenant: str,
+        salt: str | None,
+        adapter: str | None,
+        ttl: float,
+        priority: int,
+    ) -> Pinned | None:
+        """Give up what is cached of `prompt` last; None if that is nothing.
+
+        Raises InvalidRequest, also where the tenant's budget is smaller.
+        """
+        ...
+
+    def pins(self, tenant: str) -> list[Pinned]:
+        """What `tenant` has pinned."""
+        ...
+
+    def unpin(self, tenant: str, number: int) -> bool:
+        """Let a pin of `tenant` go. False if it has none of this number."""
+        ...
+
+    def cache_tree(self, tenant: str | None, nodes: int) -> list[TreeNode]:
+        """The live prefix tree of a tenant, or of all: its `nodes` largest nodes, parents first."""
+        ...
+
+    @property
+    def kv_source(self) -> KVSource:
+        """What all its KV has in common."""
+        ...
+
+    def kv_picture(self) -> KVPicture:
+        """What can be found now."""
         ...
 
     def reset_cache(self) -> None:

@@ -1,13 +1,17 @@
 """From settings to a running engine."""
 
 import os
+import time
 from pathlib import Path
 
 import torch
 
-from headstart.cache import PrefixCache
+from headstart.cache import POLICIES, PrefixCache
 from headstart.engine.core import Identity, LocalEngine
+from headstart.engine.offload import Offload
+from headstart.engine.open_tiers import chunk_blocks, open_tiers
 from headstart.engine.scheduler import Scheduler
+from headstart.engine.verify import Verifier
 from headstart.model.decoder import Decoder
 from headstart.model.errors import ModelError
 from headstart.model.kv import KVPool, kv_bytes_per_token
@@ -15,6 +19,7 @@ from headstart.model.load import LoadedModel
 from headstart.model.lora import load_adapter
 from headstart.model.runner import Runner
 from headstart.settings import Settings
+from headstart.stores.generation import read_generation, write_generation
 
 DETERMINISTIC_CHUNK = 256
 """Tokens between the fixed chunk borders of deterministic mode; rounded up to whole blocks."""
@@ -25,9 +30,10 @@ class TooLittleMemory(ValueError):
 
 
 def build_engine(loaded: LoadedModel, settings: Settings) -> LocalEngine:
-    """Allocate the pool, load the adapters and start the engine's thread.
+    """Allocate the pool, load the adapters, open the tiers and start the engine's thread.
 
-    Raises TooLittleMemory; ModelError for two adapters of one name, or one that can't be used.
+    Raises TooLittleMemory; TierError; ModelError for two adapters of one name, or one that can't
+    be used.
     """
     config, weights = loaded.config, loaded.weights
     dtype, device = weights.embed.dtype, weights.embed.device
@@ -49,27 +55,76 @@ def build_engine(loaded: LoadedModel, settings: Settings) -> LocalEngine:
     adapters = [
         load_adapter(name, Path(path), config, dtype, device) for name, path in settings.loras
     ]
+    budget = settings.retention_budget_bytes
+    unit = 1 if chunk is None else chunk // settings.block_size
+    stored = chunk_blocks(block_bytes, settings.block_size, unit)
+    tiers = open_tiers(settings, chunk_bytes=stored * block_bytes)
+    root = None if settings.disk is None else Path(settings.disk)
     cache = PrefixCache(
-        blocks, settings.block_size, reuse_unit=chunk, enabled=settings.prefix_cache
+        blocks,
+        settings.block_size,
+        reuse_unit=chunk or 1,
+        index=settings.prefix_index,
+        policy=POLICIES[settings.eviction_policy](),
+        enabled=settings.prefix_cache,
+        clock=time.monotonic,
+        ttl=settings.cache_ttl,
+        ghosts=settings.ghosts,
+        generation=0 if root is None else read_generation(root, time.time_ns()),
+        retention_budget=None if budget is None else budget // block_bytes,
     )
+    offload = None
+    if tiers is not None:
+        offload = Offload(
+            tiers,
+            cache,
+            pool,
+            chunk_blocks=stored,
+            selective=settings.tier_write == "selective",
+            clock=time.monotonic,
+            wall_ns=time.time_ns,
+        )
+
+    runner = Runner(
+        Decoder(config, weights, positions=context), pool, deterministic=chunk is not None
+    )
+    verifier = None
+    if settings.verify_hits:
+        verifier = Verifier(
+            settings.verify_hits,
+            cache,
+            runner,
+            step=chunk or settings.max_batch_tokens,
+            exact=chunk is not None,
+        )
+
+    def remember_reset() -> None:
+        if root is not None:
+            write_generation(root, cache.generation)
+
     return LocalEngine(
-        Runner(Decoder(config, weights, positions=context), pool, deterministic=chunk is not None),
+        runner,
         Scheduler(
             cache,
             max_batch_tokens=settings.max_batch_tokens,
             max_running=settings.max_running,
             chunk=chunk,
+            loader=offload,
         ),
         loaded.codec,
         Identity(
             weights=loaded.digest,
             dtype=str(dtype),
-            layout=f"{config.layers} layers of {config.kv_heads}x{config.head_dim}, chunk {chunk}",
+            layout=f"{config.layers} layers of {config.kv_heads}x{config.head_dim}, "
+            f"chunk {chunk}, stored by {stored}",
             rope=str(config.rope),
         ),
         context_length=context,
         max_waiting=settings.max_waiting,
         adapters=adapters,
+        offload=offload,
+        verifier=verifier,
+        reset=remember_reset,
     )
 
 

@@ -12,11 +12,13 @@ import time
 from array import array
 from collections import Counter
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+import numpy as np
 from torch import Tensor
 
-from headstart.cache import Namespace, PrefixCache
+from headstart.cache import Namespace, OverBudget, Pin, PrefixCache, TreeNode, Visit
 from headstart.engine.api import (
     CacheStats,
     Chunk,
@@ -24,17 +26,23 @@ from headstart.engine.api import (
     EngineStopped,
     FinishReason,
     GenerateRequest,
+    Hints,
     InvalidGrammar,
     InvalidRequest,
     Lookup,
+    Pinned,
     PromptTooLong,
     QueueFull,
+    Verified,
 )
+from headstart.engine.events import EventSink, KVPicture, KVSource
 from headstart.engine.generation import LocalGeneration
+from headstart.engine.offload import Offload
 from headstart.engine.output import Output
 from headstart.engine.scheduler import Scheduler, Work
 from headstart.engine.sequence import Group
 from headstart.engine.sequence import Sequence as TokenSequence
+from headstart.engine.verify import Verifier
 from headstart.model.grammar import GrammarCompiler, GrammarError, GrammarMatcher
 from headstart.model.lora import Adapter
 from headstart.model.runner import Runner, Slice
@@ -42,6 +50,9 @@ from headstart.model.sampling import Sampled, SequenceSampler
 from headstart.text.codec import Codec
 
 log = logging.getLogger("headstart.engine")
+
+AT_ONCE_TOKENS = 4096
+"""Answers to prompts up to this long are remembered in less than a millisecond."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +74,7 @@ class _Choice:
     output: Output
     generation: LocalGeneration
     adapter: Adapter | None
+    request: GenerateRequest
 
 
 class LocalEngine:
@@ -79,7 +91,11 @@ class LocalEngine:
         max_waiting: int,
         adapters: Sequence[Adapter] = (),
         clock: Callable[[], float] = time.monotonic,
+        offload: Offload | None = None,
+        verifier: Verifier | None = None,
+        reset: Callable[[], None] = lambda: None,
     ) -> None:
+        """`reset` makes it known beyond this process that the cache was reset."""
         self._runner = runner
         self._scheduler = scheduler
         self._cache: PrefixCache = scheduler.cache
@@ -95,10 +111,17 @@ class LocalEngine:
         )
         self._lock = threading.Lock()
         self._wake = threading.Condition(self._lock)
+        self._reset = reset
+        self._verifier = verifier
+        self._sink: EventSink | None = None
+        self._offload = offload
+        if offload is not None:
+            offload.settled = self._notify
         self._choices: dict[TokenSequence, _Choice] = {}
         self._finished: Counter[FinishReason] = Counter()
         self._generated = 0
         self._arrivals = 0
+        self._notes = ThreadPoolExecutor(1, "headstart-notes")
         self._accepting = True
         self._stopping = False
         self._thread = threading.Thread(target=self._run, name="headstart-engine", daemon=True)
@@ -142,7 +165,7 @@ class LocalEngine:
             for index, mask in enumerate(masks):
                 sequence = TokenSequence(
                     group,
-                    array("I", prompt),
+                    prompt[:],
                     self._cache.chain(namespace),
                     self._arrivals,
                     params.max_tokens,
@@ -157,7 +180,11 @@ class LocalEngine:
                 )
                 output = Output(index, params, self._codec, prompt)
                 self._arrivals += 1
-                self._choices[sequence] = _Choice(sequence, sampler, output, generation, adapter)
+                if self._offload is not None:
+                    self._offload.begin(sequence)
+                self._choices[sequence] = _Choice(
+                    sequence, sampler, output, generation, adapter, request
+                )
                 self._scheduler.add(sequence)
             self._wake.notify()
         return generation
@@ -168,13 +195,85 @@ class LocalEngine:
         """What `prompt` would reuse now. Changes nothing."""
         namespace, _ = self._namespace(tenant, salt, adapter)
         with self._lock:
-            match = self._cache.match(self._cache.chain(namespace), prompt)
-        return Lookup(len(prompt), match.cached_tokens)
+            chain = self._cache.chain(namespace)
+            match = self._cache.match(chain, prompt)
+            miss = self._cache.explain(chain, prompt)
+        return Lookup(len(prompt), match.cached_tokens, miss)
+
+    def pin(
+        self,
+        prompt: Sequence[int],
+        *,
+        tenant: str,
+        salt: str | None,
+        adapter: str | None,
+        ttl: float,
+        priority: int,
+    ) -> Pinned | None:
+        """Give up what is cached of `prompt` last; None if that is nothing."""
+        namespace, _ = self._namespace(tenant, salt, adapter)
+        with self._lock:
+            chain = self._cache.chain(namespace)
+            try:
+                pin = self._cache.pin(chain, prompt, ttl=ttl, priority=priority)
+            except OverBudget as error:
+                raise InvalidRequest(f"The prompt can't be pinned: {error}.") from error
+            return None if pin is None else self._pinned(pin)
+
+    def pins(self, tenant: str) -> list[Pinned]:
+        """What `tenant` has pinned."""
+        with self._lock:
+            return [self._pinned(pin) for pin in self._cache.pins(tenant)]
+
+    def unpin(self, tenant: str, number: int) -> bool:
+        """Let a pin of `tenant` go. False if it has none of this number."""
+        with self._lock:
+            pins = [pin for pin in self._cache.pins(tenant) if pin.id == number]
+            for pin in pins:
+                self._cache.unpin(pin)
+            return bool(pins)
+
+    def cache_tree(self, tenant: str | None, nodes: int) -> list[TreeNode]:
+        """The live prefix tree of a tenant, or of all: its `nodes` largest nodes."""
+        with self._lock:
+            return self._cache.tree(tenant, nodes)
+
+    @property
+    def kv_source(self) -> KVSource:
+        """What all its KV has in common."""
+        names = {adapter.digest: name for name, adapter in reversed(self._adapters.items())}
+        on_cpu = self._runner.device.type == "cpu"
+        return KVSource(self._cache.block_size, "CPU" if on_cpu else "GPU", names)
+
+    def follow(self, sink: EventSink) -> None:
+        """Tell `sink` what can be found now, and from now on what changes."""
+        with self._lock:
+            self._cache.take_events()
+            self._sink = sink
+            if found := self._cache.findable():
+                sink.publish(found)
+
+    def kv_picture(self) -> KVPicture:
+        """What can be found now."""
+        with self._lock:
+            self._tell()
+            seq = None if self._sink is None else self._sink.next_seq
+            return KVPicture(self._cache.findable(), seq)
+
+    def _tell(self) -> None:
+        """Hand over what has changed in the cache. Called under the lock."""
+        if self._sink is not None and (events := self._cache.take_events()):
+            self._sink.publish(events)
+
+    def _pinned(self, pin: Pin) -> Pinned:
+        return Pinned(pin.id, pin.tokens, pin.priority, pin.ttl, pin.until - self._clock())
 
     def reset_cache(self) -> None:
         """Forget all KV at once; running requests finish, what they hold is not kept."""
         with self._lock:
             self._cache.reset()
+            self._reset()
+            self._tell()
 
     def stats(self) -> EngineStats:
         """Counters since start and gauges now."""
@@ -182,6 +281,8 @@ class LocalEngine:
             cache, counters = self._cache, self._scheduler.counters
             rates = self._scheduler.tally.rates(self._clock())
             size = cache.block_size
+            below = self._offload
+            tiers, events = ((), {}) if below is None else below.tiers.stats()
             return EngineStats(
                 cache=CacheStats(
                     block_size=size,
@@ -202,6 +303,10 @@ class LocalEngine:
                 preemptions=counters.preemptions,
                 recomputed_tokens=counters.recomputed_tokens,
                 kv_bytes=self._runner.pool.nbytes,
+                tiers=tiers,
+                tier_events=events,
+                verified=Verified() if self._verifier is None else self._verifier.counts,
+                loaded_tokens={} if below is None else dict(below.loaded),
             )
 
     def audit(self) -> None:
@@ -219,15 +324,29 @@ class LocalEngine:
             self._stopping = True
             self._wake.notify()
         await asyncio.to_thread(self._thread.join)
+        self._notes.shutdown(cancel_futures=True)
+        if self._offload is not None:
+            left = max(1.0, deadline - self._clock())
+            await asyncio.to_thread(self._offload.close, left)
 
-    def _checked_prompt(self, request: GenerateRequest) -> Sequence[int]:
-        prompt, most = request.prompt, request.params.max_tokens
-        if not prompt:
-            raise InvalidRequest("The prompt is empty; send at least one token.", field="prompt")
-        if min(prompt) < 0 or max(prompt) >= self._vocab_size:
+    def _notify(self) -> None:
+        with self._lock:
+            self._wake.notify()
+
+    def _checked_prompt(self, request: GenerateRequest) -> "array[int]":
+        """The prompt, packed. What comes packed already costs a copy and no more."""
+        most = request.params.max_tokens
+        try:
+            prompt = _packed(request.prompt)
+            highest = int(np.frombuffer(prompt, np.uint32).max()) if prompt else 0
+        except OverflowError:
+            highest = self._vocab_size
+        if highest >= self._vocab_size:
             raise InvalidRequest(
                 f"Token ids must lie in 0..{self._vocab_size - 1}.", field="prompt"
             )
+        if not prompt:
+            raise InvalidRequest("The prompt is empty; send at least one token.", field="prompt")
         if beyond := [id_ for id_ in request.params.logit_bias if not 0 <= id_ < self._vocab_size]:
             raise InvalidRequest(
                 f"Token id {beyond[0]} in logit_bias does not exist; ids must lie in "
@@ -280,9 +399,42 @@ class LocalEngine:
             self._wake.notify()
 
     def _drop(self, choice: _Choice, reason: FinishReason) -> None:
-        self._scheduler.finish(choice.sequence)
+        sequence, hints = choice.sequence, choice.request.hints
+        cached = sequence.group.cached_tokens or 0
+        visit = Visit(
+            now=self._clock(),
+            prompt_tokens=sequence.prompt_tokens,
+            new_tokens=sequence.prompt_tokens - cached,
+            output_tokens=sequence.generated,
+            session=None if hints.session is None else f"{choice.request.tenant}/{hints.session}",
+            stop=self._why_ended(sequence, hints, reason),
+            ended=hints.ended,
+            expected_gap=hints.expected_gap,
+        )
+        self._scheduler.finish(sequence, visit)
+        if reason in ("stop", "length") and sequence.generated:
+            self._remember(choice.request.tenant, sequence)
+            if self._verifier is not None:
+                self._verifier.ended(sequence, cached, choice.adapter)
         del self._choices[choice.sequence]
         self._finished[reason] += 1
+
+    def _why_ended(self, sequence: TokenSequence, hints: Hints, reason: FinishReason) -> str:
+        """The reason, "tool_calls" among them: after a call the next request comes soon."""
+        if hints.tools and reason == "stop":
+            answer = self._codec.decode(sequence.tokens[sequence.prompt_tokens :])
+            if any(marker in answer for marker in self._codec.tool_format.markers):
+                return "tool_calls"
+        return reason
+
+    def _remember(self, tenant: str, sequence: TokenSequence) -> None:
+        """Have the answer's own ids used when its text comes back (TURN-01)."""
+        prompt = sequence.tokens[: sequence.prompt_tokens]
+        answer = sequence.tokens[sequence.prompt_tokens :]
+        if len(prompt) <= AT_ONCE_TOKENS:
+            self._codec.remember(tenant, prompt, answer)
+        else:
+            self._notes.submit(self._codec.remember, tenant, prompt, answer)
 
     def _run(self) -> None:
         try:
@@ -304,10 +456,13 @@ class LocalEngine:
                     self._abort_all("abort")
                     return
                 work = self._scheduler.plan(self._clock())
+                self._tell()
+                self._runner.pool.copy_all(self._cache.take_copies())
                 if not work:
                     self._wake.wait(0.05 if self._scheduler.waiting else None)
                     continue
             choices = [self._choices[item.sequence] for item in work]
+            begin = self._clock()
             try:
                 sampled = self._compute(work, choices)
             except Exception:
@@ -316,8 +471,19 @@ class LocalEngine:
                     for choice in choices:
                         choice.sequence.in_step = False
                         self._fail(choice, "error")
+                    self._tell()
             else:
                 self._complete(work, choices, sampled)
+                self._verify()
+                if self._offload is not None:
+                    tokens = sum(item.count for item in work)
+                    self._offload.prefilled(tokens, self._clock() - begin)
+
+    def _verify(self) -> None:
+        if self._verifier is not None and self._verifier.waiting:
+            self._verifier.run()
+            with self._lock:
+                self._verifier.end()
 
     def _compute(
         self, work: Sequence[Work], choices: Sequence[_Choice]
@@ -345,11 +511,14 @@ class LocalEngine:
                 now = self._clock()
                 for item, choice, token in zip(work, choices, sampled, strict=True):
                     self._scheduler.complete(item, now)
+                    if self._offload is not None:
+                        self._offload.computed(item.sequence)
                     if choice.sequence.cancelled:
                         self._drop(choice, "abort")
                     elif token is not None:
                         chunk = self._advance(choice, token)
                         chunks.setdefault(choice.generation, []).append(chunk)
+                self._tell()
         finally:
             for generation, delivered in chunks.items():
                 generation.deliver(delivered)
@@ -359,6 +528,9 @@ class LocalEngine:
             log.error("sampling failed; its request ends with an error", exc_info=token)
             self._drop(choice, "error")
             return choice.output.fail("error")
+        if not choice.sequence.max_tokens:
+            self._drop(choice, "length")
+            return choice.output.fail("length")
         choice.sequence.tokens.append(token.token)
         self._generated += 1
         chunk = choice.output.feed(token, grammar_finished=choice.sampler.finished)
@@ -374,6 +546,12 @@ class LocalEngine:
         for choice in list(self._choices.values()):
             choice.sequence.in_step = False
             self._fail(choice, reason)
+
+
+def _packed(prompt: Sequence[int]) -> "array[int]":
+    if isinstance(prompt, array) and prompt.typecode == "I":
+        return prompt
+    return array("I", prompt)
 
 
 def _slice(work: Work, choice: _Choice) -> Slice:

@@ -13,8 +13,9 @@ the next step admits them.
 
 from collections import deque
 from dataclasses import dataclass
+from typing import Protocol
 
-from headstart.cache import PrefixCache, Tally
+from headstart.cache import Lease, PrefixCache, Tally, Visit
 from headstart.engine.api import Reuse
 from headstart.engine.sequence import Sequence
 
@@ -40,6 +41,18 @@ class Counters:
     preemptions: int = 0
 
 
+class Loader(Protocol):
+    """Brings up what the pool hasn't got from the tiers."""
+
+    def waits(self, sequence: Sequence) -> bool:
+        """Whether more of the sequence may still come."""
+        ...
+
+    def admitted(self, sequence: Sequence) -> None:
+        """The sequence has its lease; `computed` grows by what is brought into it."""
+        ...
+
+
 class Scheduler:
     """Owns the waiting and running sequences and their leases.
 
@@ -56,6 +69,7 @@ class Scheduler:
         max_running: int,
         chunk: int | None = None,
         patience: float = 5.0,
+        loader: Loader | None = None,
     ) -> None:
         self.cache = cache
         self.counters = Counters()
@@ -66,6 +80,7 @@ class Scheduler:
         self._max_running = max_running
         self._chunk = chunk
         self._patience = patience
+        self._loader = loader
 
     def add(self, sequence: Sequence) -> None:
         """Queue a new sequence."""
@@ -103,20 +118,26 @@ class Scheduler:
             ready = sequence.computed
             if self._chunk is not None:
                 ready = min(ready, sequence.prompt_tokens) // self._chunk * self._chunk
-            self.cache.publish(sequence.lease, sequence.tokens, ready)
+            # Once, when others can use it: a prompt's end is what an equal prompt begins with.
+            at_prompt_end = self._chunk is None and ready == sequence.prompt_tokens
+            self.cache.publish(sequence.lease, sequence.tokens, ready, tail=at_prompt_end)
         group = sequence.group
         if work.samples and group.reuse is None and group.cached_tokens is not None:
-            group.reuse = Reuse(group.prompt_tokens, group.cached_tokens)
+            group.reuse = Reuse(group.prompt_tokens, group.cached_tokens, group.miss, group.loaded)
             self.tally.add(prompt=group.prompt_tokens, hit=group.cached_tokens, now=now)
 
-    def finish(self, sequence: Sequence) -> None:
-        """Let a sequence go, however it ended; idempotent. Not while it is in a step."""
+    def finish(self, sequence: Sequence, visit: Visit | None = None) -> None:
+        """Let a sequence go, however it ended; idempotent. Not while it is in a step.
+
+        `visit`: what is known of it, where it has ended by itself.
+        """
         if sequence.lease is not None:
-            self.cache.release(sequence.lease)
-            sequence.lease = None
+            self._let_go(sequence, sequence.lease, visit)
             self.running.remove(sequence)
         elif sequence in self.waiting:
             self.waiting.remove(sequence)
+        if sequence.load is not None:
+            sequence.load.take()
 
     def _work(self, sequence: Sequence, count: int) -> Work:
         sequence.in_step = True
@@ -147,19 +168,27 @@ class Scheduler:
 
     def _preempt(self, sequence: Sequence) -> None:
         assert sequence.lease is not None
-        self.cache.release(sequence.lease)
-        sequence.lease = None
+        self._let_go(sequence, sequence.lease)
         sequence.reached = max(sequence.reached, sequence.computed)
         sequence.computed = 0
         self.running.remove(sequence)
         self.waiting.insert(sum(s.arrival < sequence.arrival for s in self.waiting), sequence)
         self.counters.preemptions += 1
 
+    def _let_go(self, sequence: Sequence, lease: Lease, visit: Visit | None = None) -> None:
+        """Release what a sequence holds; what it has computed by itself stays findable."""
+        if self._chunk is None and sequence.computed > lease.cached_tokens:
+            self.cache.publish(lease, sequence.tokens, sequence.computed, tail=True)
+        self.cache.release(lease, visit)
+        sequence.lease = None
+
     def _admit(self, work: list[Work], budget: int, now: float) -> None:
         for sequence in list(self.waiting):
             if budget <= 0 or len(self.running) >= self._max_running:
                 break
             if self._should_wait(sequence, now):
+                continue
+            if self._loader is not None and self._loader.waits(sequence):
                 continue
             lease = self.cache.acquire(
                 sequence.chain,
@@ -176,12 +205,9 @@ class Scheduler:
             self.running.append(sequence)
             sequence.lease = lease
             sequence.computed = lease.cached_tokens
-            group = sequence.group
-            if group.reuse is None:
-                hit = min(lease.cached_tokens, group.prompt_tokens - 1)
-                group.cached_tokens = (
-                    hit if group.cached_tokens is None else min(group.cached_tokens, hit)
-                )
+            if self._loader is not None:
+                self._loader.admitted(sequence)
+            sequence.group.admit(sequence, lease)
             count = self._count(sequence, budget)
             if count:
                 work.append(self._work(sequence, count))

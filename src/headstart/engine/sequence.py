@@ -1,10 +1,13 @@
 """One choice of one request on its way through the engine."""
 
 from array import array
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
-from headstart.cache import KeyChain, Lease
+from headstart.cache import Chain, Lease, Miss, Reason
 from headstart.engine.api import Reuse
+from headstart.stores.load import Load
 
 
 @dataclass(slots=True, eq=False)
@@ -14,8 +17,26 @@ class Group:
     prompt_tokens: int
     cached_tokens: int | None = None
     """Fewest tokens reused by an admission before the first token came; None before any."""
+    miss: Miss | None = None
+    """Why it wasn't more, at that admission."""
+    loaded: Mapping[str, int] = field(default_factory=dict)
+    """Of `cached_tokens`, those that came from a tier, by its name."""
     reuse: Reuse | None = None
     """Fixed when the first token of any choice is there."""
+
+    def admit(self, sequence: "Sequence", lease: Lease) -> None:
+        """One of the choices begins; what the least lucky one reused counts."""
+        hit = min(sequence.computed, self.prompt_tokens - 1)
+        if self.reuse is None and (self.cached_tokens is None or hit < self.cached_tokens):
+            miss = lease.miss
+            if hit == self.prompt_tokens - 1:
+                miss = Miss(Reason.CAPPED, hit)
+            elif miss.at < hit:
+                miss = Miss(Reason.NEVER_SEEN, hit)
+            if sequence.came_short and miss.reason is not Reason.CAPPED:
+                miss = replace(miss, reason=Reason.TIER_DOWN, at=hit)
+            self.cached_tokens, self.miss = hit, miss
+            self.loaded = dict(sequence.loaded)
 
 
 @dataclass(slots=True, eq=False)
@@ -28,7 +49,7 @@ class Sequence:
 
     group: Group
     tokens: "array[int]"
-    chain: KeyChain
+    chain: Chain
     arrival: int
     """Serial number: lower came first. A preempted sequence keeps it."""
     max_tokens: int
@@ -40,6 +61,14 @@ class Sequence:
     cancelled: bool = False
     reached: int = 0
     """Most tokens it had KV of before it was preempted: up to there it computes again."""
+    load: Load | None = None
+    """Chunks on their way up from the tiers."""
+    loaded: Counter[str] = field(default_factory=Counter)
+    """Tokens by the tier they came from."""
+    came_short: bool = False
+    """A tier had promised more than it gave in time."""
+    stored: int = 0
+    """Leading chunks that were sent down, or needn't be."""
     waited_from: float | None = None
     """Since when it waits, without progress, for another to compute its prefix."""
     waited_for: int = -1

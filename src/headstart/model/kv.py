@@ -1,9 +1,13 @@
 """The KV pool: where keys and values of every block live."""
 
+from collections.abc import Iterable, Iterator, Sequence
+
 import torch
 from torch import Tensor
 
 from headstart.model.config import ModelConfig
+
+Buffer = bytes | bytearray | memoryview
 
 
 def kv_bytes_per_token(config: ModelConfig, dtype: torch.dtype) -> int:
@@ -46,3 +50,54 @@ class KVPool:
         pool_keys, pool_values = self.layer(layer)
         pool_keys.index_copy_(1, slots, keys.transpose(0, 1))
         pool_values.index_copy_(1, slots, values.transpose(0, 1))
+
+    def copy_all(self, copies: Iterable[tuple[int, int, int]]) -> None:
+        """In order, copy the first positions of one block to another, in all layers.
+
+        `copies`: (source block, target block, tokens).
+        """
+        for source, target, tokens in copies:
+            if source != target:
+                read, write = source * self.block_size, target * self.block_size
+                part = self._data[..., read : read + tokens, :]
+                self._data[..., write : write + tokens, :] = part
+
+    def read_blocks(self, blocks: Sequence[int]) -> memoryview:
+        """A copy of whole blocks, `[layers, 2, K, tokens, D]` as bytes, on the host."""
+        return self._gather(blocks).view(torch.uint8).flatten().numpy().data
+
+    def write_blocks(self, blocks: Sequence[int], data: Buffer, skip: int = 0) -> None:
+        """Write what `read_blocks` gave, from its block `skip` on, into `blocks`."""
+        size = self.block_size
+        shape = list(self._data.shape)
+        shape[3] = (skip + len(blocks)) * size
+        source = torch.frombuffer(data, dtype=self._data.dtype).view(shape)
+        for at, slot, tokens in self._runs(blocks):
+            begin = at + skip * size
+            self._data[..., slot : slot + tokens, :] = source[..., begin : begin + tokens, :]
+
+    def _runs(self, blocks: Sequence[int]) -> Iterator[tuple[int, int, int]]:
+        """Neighbouring blocks at a time: (offset among the tokens of `blocks`, slot, tokens)."""
+        size, first = self.block_size, 0
+        for at in range(1, len(blocks) + 1):
+            if at == len(blocks) or blocks[at] != blocks[at - 1] + 1:
+                yield first * size, blocks[first] * size, (at - first) * size
+                first = at
+
+    def relative_error(self, blocks: Sequence[int], others: Sequence[int], tokens: int) -> float:
+        """How far the KV of `tokens` positions in `blocks` is from that in `others`.
+
+        The greatest over all layers, keys and values apart: |a - b| / |b|, Frobenius norms.
+        """
+        one, other = (self._gather(table)[..., :tokens, :].float() for table in (blocks, others))
+        norms = other.flatten(2).norm(dim=2).clamp_min(1e-30)
+        return float(((one - other).flatten(2).norm(dim=2) / norms).max())
+
+    def _gather(self, blocks: Sequence[int]) -> Tensor:
+        """A copy of whole blocks on the host, `[layers, 2, K, tokens, D]`."""
+        shape = list(self._data.shape)
+        shape[3] = len(blocks) * self.block_size
+        copied = torch.empty(shape, dtype=self._data.dtype)
+        for at, slot, tokens in self._runs(blocks):
+            copied[..., at : at + tokens, :] = self._data[..., slot : slot + tokens, :]
+        return copied

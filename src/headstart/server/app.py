@@ -12,15 +12,18 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from headstart.engine.api import Engine
-from headstart.server import about, cache, tokens
+from headstart.server import about, cache, keep, tokens
 from headstart.server.auth import ANYONE, Caller, load_keyring
 from headstart.server.call import Call
 from headstart.server.chat import chat
 from headstart.server.completions import completions
 from headstart.server.context import Context
 from headstart.server.errors import answer_error, on_http_exception
+from headstart.server.explain import explain
 from headstart.server.metrics import Metrics
 from headstart.server.observe import Observe
+from headstart.server.reports import Reports
+from headstart.server.snapshot import snapshot
 from headstart.settings import Settings
 from headstart.text.codec import Codec
 
@@ -38,6 +41,7 @@ def create_app(engine: Engine, codec: Codec, settings: Settings) -> Starlette:
         settings=settings,
         keyring=keyring,
         metrics=Metrics(engine),
+        reports=Reports(),
         model=settings.served_model_name or settings.model,
         vocab_size=codec.vocab_size,
         created=int(time.time()),
@@ -55,8 +59,15 @@ def create_app(engine: Engine, codec: Codec, settings: Settings) -> Starlette:
         route("/tokenize", "POST", tokens.tokenize, tenant),
         route("/detokenize", "POST", tokens.detokenize, tenant),
         route("/cache/lookup", "POST", cache.lookup, tenant),
+        route("/cache/explain/{request_id}", "GET", explain, tenant),
+        route("/cache/tree", "GET", cache.tree, tenant),
+        route("/cache/warm", "POST", keep.warm, tenant),
+        route("/cache/pin", "POST", keep.pin, tenant),
+        route("/cache/pin", "GET", keep.pins, tenant),
+        route("/cache/pin/{number}", "DELETE", keep.unpin, tenant),
         route("/cache", "GET", cache.show, operator),
         route("/cache/reset", "POST", cache.reset, operator),
+        route("/kv/snapshot", "GET", snapshot, operator),
         route("/metrics", "GET", about.metrics, operator),
         route("/health", "GET", about.health, _open),
     ]

@@ -13,12 +13,13 @@ from headstart.dialects.openai.chat_stream import ChatStream
 from headstart.dialects.openai.choice import ChoiceAssembler
 from headstart.engine.api import GenerateRequest
 from headstart.model.params import Grammar
+from headstart.server.account import Account
 from headstart.server.auth import Caller
 from headstart.server.call import Call
 from headstart.server.context import Context, offload
 from headstart.server.disconnect import while_connected
 from headstart.server.generate import Answer, submit
-from headstart.server.prepare import encode, to_params
+from headstart.server.prepare import encode, to_hints, to_params
 from headstart.server.responses import json_response
 from headstart.server.stream import event_stream
 
@@ -35,7 +36,7 @@ def prepare(ctx: Context, body: bytes, caller: Caller, request_id: str) -> Job:
     """Parse, render, tokenise. Raises ApiError and TemplateError."""
     asked = parse_chat(body)
     adapter = ctx.adapter(asked.model)
-    prompt = encode(ctx, asked.conversation, "messages")
+    prompt = encode(ctx, asked.conversation, "messages", caller.tenant)
     params = to_params(ctx, asked.sampling, len(prompt), _grammar(ctx, asked), "messages")
     generate = GenerateRequest(
         id=request_id,
@@ -45,6 +46,7 @@ def prepare(ctx: Context, body: bytes, caller: Caller, request_id: str) -> Job:
         tenant=caller.tenant,
         salt=asked.cache_salt,
         adapter=adapter,
+        hints=to_hints(asked.cache_hints, tools=bool(asked.conversation.tools)),
     )
     return Job(asked, generate)
 
@@ -72,6 +74,7 @@ async def chat(ctx: Context, call: Call) -> Response:
     generations = await submit(ctx.engine, [job.generate], grammar_field=_grammar_field(job.asked))
     answer = Answer(
         generations=generations,
+        account=Account([job.generate], ctx.reports, ctx.metrics, job.asked.conversation),
         choices=job.asked.n,
         metrics=ctx.metrics,
         clock=call.clock,
@@ -95,7 +98,7 @@ async def _whole(ctx: Context, job: Job, answer: Answer) -> Response:
         choices[chunk.index].add(deltas, chunk.logprobs)
     created = int(time.time())
     body = chat_response(job.generate.id, created, job.asked.model, choices, answer.usage())
-    return json_response(body)
+    return json_response(body, headers=answer.account.headers())
 
 
 async def _frames(ctx: Context, job: Job, answer: Answer) -> AsyncGenerator[bytes]:

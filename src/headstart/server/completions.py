@@ -15,12 +15,13 @@ from headstart.dialects.openai.completion_response import (
 )
 from headstart.engine.api import GenerateRequest
 from headstart.model.params import Grammar
+from headstart.server.account import Account
 from headstart.server.auth import Caller
 from headstart.server.call import Call
 from headstart.server.context import Context, offload
 from headstart.server.disconnect import while_connected
 from headstart.server.generate import Answer, submit
-from headstart.server.prepare import encode, to_params
+from headstart.server.prepare import encode, to_hints, to_params
 from headstart.server.responses import json_response
 from headstart.server.stream import event_stream
 
@@ -48,7 +49,7 @@ def prepare(ctx: Context, body: bytes, caller: Caller, request_id: str) -> Job:
     generate = []
     for index, text_or_ids in enumerate(asked.prompts):
         field = "prompt" if len(asked.prompts) == 1 else f"prompt[{index}]"
-        prompt = encode(ctx, text_or_ids, field)
+        prompt = encode(ctx, text_or_ids, field, caller.tenant)
         params = to_params(ctx, asked.sampling, len(prompt), grammar, field)
         generate.append(
             GenerateRequest(
@@ -59,6 +60,7 @@ def prepare(ctx: Context, body: bytes, caller: Caller, request_id: str) -> Job:
                 tenant=caller.tenant,
                 salt=asked.cache_salt,
                 adapter=adapter,
+                hints=to_hints(asked.cache_hints),
             )
         )
     return Job(request_id, asked, generate)
@@ -71,6 +73,7 @@ async def completions(ctx: Context, call: Call) -> Response:
     generations = await submit(ctx.engine, job.generate)
     answer = Answer(
         generations=generations,
+        account=Account(job.generate, ctx.reports, ctx.metrics),
         choices=job.asked.n,
         metrics=ctx.metrics,
         clock=call.clock,
@@ -92,9 +95,8 @@ async def _whole(job: Job, answer: Answer) -> Response:
     async for prompt, chunk in answer.chunks():
         choices[prompt * n + chunk.index].add(chunk.text, chunk.logprobs, chunk.finish_reason)
     created = int(time.time())
-    return json_response(
-        completion_response(job.id, created, job.asked.model, choices, answer.usage())
-    )
+    body = completion_response(job.id, created, job.asked.model, choices, answer.usage())
+    return json_response(body, headers=answer.account.headers())
 
 
 async def _frames(job: Job, answer: Answer) -> AsyncGenerator[bytes]:

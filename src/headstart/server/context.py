@@ -10,6 +10,7 @@ from headstart.dialects.openai.sampling import Sampling
 from headstart.engine.api import Engine
 from headstart.server.auth import Keyring
 from headstart.server.metrics import Metrics
+from headstart.server.reports import Reports
 from headstart.settings import Settings
 from headstart.text.codec import Codec
 
@@ -29,6 +30,7 @@ class Context:
     settings: Settings
     keyring: Keyring
     metrics: Metrics
+    reports: Reports
     model: str
     """The base model's name, as clients ask for it."""
     vocab_size: int

@@ -14,6 +14,7 @@ from headstart.engine.api import (
     InvalidGrammar,
     InvalidRequest,
 )
+from headstart.server.account import Account
 from headstart.server.metrics import Metrics, Timeline
 
 Clock = Callable[[], float]
@@ -24,6 +25,7 @@ class Answer:
     """The generations that together answer one HTTP request, one per prompt."""
 
     generations: Sequence[Generation]
+    account: Account
     choices: int
     """Per generation."""
     metrics: Metrics
@@ -34,7 +36,7 @@ class Answer:
 
     async def chunks(self) -> AsyncGenerator[tuple[int, Chunk]]:
         """(prompt, chunk) pairs as they come. Raises ApiError when a generation fails."""
-        sources = [self._follow(generation) for generation in self.generations]
+        sources = [self._follow(at, each) for at, each in enumerate(self.generations)]
         pending = {asyncio.ensure_future(anext(source)): i for i, source in enumerate(sources)}
         try:
             while pending:
@@ -52,9 +54,11 @@ class Answer:
                 task.cancel()
             await asyncio.gather(*pending, return_exceptions=True)
 
-    async def _follow(self, generation: Generation) -> AsyncGenerator[Chunk]:
+    async def _follow(self, index: int, generation: Generation) -> AsyncGenerator[Chunk]:
         timeline = Timeline(self.metrics, self.arrived)
         async for chunk in generation:
+            if not timeline.begun and generation.reuse.miss is not None:
+                self.account.open(index, generation.reuse)
             timeline.chunk(self.clock(), chunk.tokens, generation.reuse)
             if chunk.finish_reason == "error":
                 raise server_error("The model failed while answering; the server's log says why.")

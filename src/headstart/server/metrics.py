@@ -7,7 +7,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from headstart.engine.api import Engine, Reuse
+from headstart.engine.api import Engine, EngineStats, Reuse
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0)
 TOKEN_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 1.0, 2.5)
@@ -32,6 +32,18 @@ class Metrics:
         self.cached_tokens = Counter(
             "headstart_cached_tokens",
             "Of headstart_prompt_tokens, those reused from the cache, as `usage` reports them.",
+            registry=registry,
+        )
+        self.prompts = Counter(
+            "headstart_prompts",
+            "Prompts of begun answers by why they reused no more.",
+            ("reason",),
+            registry=registry,
+        )
+        self.missed_tokens = Counter(
+            "headstart_missed_tokens",
+            "Prompt tokens that were not reused, by the reason of their prompt.",
+            ("reason",),
             registry=registry,
         )
         self.generated_tokens = Counter(
@@ -65,6 +77,11 @@ class Timeline:
     arrived: float
     _first: float | None = None
     _tokens: int = 0
+
+    @property
+    def begun(self) -> bool:
+        """Whether a chunk came."""
+        return self._first is not None
 
     def chunk(self, now: float, tokens: int, reuse: Reuse) -> None:
         """A chunk came; the first one also settles the prompt's account."""
@@ -112,12 +129,38 @@ class EngineCollector(Collector):
             "Of headstart_prefill_tokens, those computed again after a preemption.",
             stats.recomputed_tokens,
         )
+        yield _counter("verified_hits", "Hits computed again.", stats.verified.hits)
+        yield _counter("wrong_hits", "Of those, hits with other KV.", stats.verified.wrong)
+        yield from _tiers(stats)
         finished = CounterMetricFamily(
             "headstart_choices_finished", "Choices by how they ended.", labels=["reason"]
         )
         for reason, count in stats.requests_finished.items():
             finished.add_metric([reason], count)
         yield finished
+
+
+def _tiers(stats: EngineStats) -> Iterable[Metric]:
+    size = GaugeMetricFamily("headstart_tier_bytes", "Bytes in use by tier.", labels=["tier"])
+    open_ = GaugeMetricFamily(
+        "headstart_tier_up", "1 while a tier is asked, 0 while it is left alone.", labels=["tier"]
+    )
+    loaded = CounterMetricFamily(
+        "headstart_tier_loaded_tokens", "Prompt tokens brought up by tier.", labels=["tier"]
+    )
+    events = CounterMetricFamily(
+        "headstart_tier_events", "Calls and chunks by tier and outcome.", labels=["tier", "event"]
+    )
+    for tier in stats.tiers:
+        if tier.store.bytes is not None:
+            size.add_metric([tier.name], tier.store.bytes)
+        open_.add_metric([tier.name], float(tier.state == "closed"))
+        loaded.add_metric([tier.name], stats.loaded_tokens.get(tier.name, 0))
+        for event, count in tier.store.counts.items():
+            events.add_metric([tier.name, event], count)
+    for event, count in stats.tier_events.items():
+        events.add_metric(["all", event], count)
+    return (size, open_, loaded, events) if stats.tiers else ()
 
 
 def _gauge(name: str, meaning: str, value: float) -> Metric:

@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 
+from headstart.dialects.openai.cache_hints import CacheHints
 from headstart.dialects.openai.errors import context_length_exceeded, invalid
 from headstart.dialects.openai.sampling import Sampling
+from headstart.engine.api import Hints
 from headstart.model.params import Grammar, SamplingParams
 from headstart.server.context import Context
 from headstart.text.chat import Conversation
@@ -13,21 +15,32 @@ def encode(
     ctx: Context,
     prompt: Conversation | str | Sequence[int],
     field: str,
+    tenant: str,
     *,
     special_tokens: bool = True,
 ) -> Sequence[int]:
-    """Token ids of a prompt, at least one. `field` is where it came from. Raises ApiError 400."""
+    """Token ids of a prompt, at least one. `field` is where it came from. Raises ApiError 400.
+
+    Costs by what is new since the tenant's earlier prompts.
+    """
     match prompt:
         case Conversation():
-            ids: Sequence[int] = ctx.codec.encode_chat(prompt)
+            ids: Sequence[int] = ctx.codec.encode_chat(prompt, tenant)
+        case str() if special_tokens:
+            ids = ctx.codec.encode_prompt(prompt, tenant)
         case str():
-            ids = ctx.codec.encode_prompt(prompt) if special_tokens else ctx.codec.encode(prompt)
+            ids = ctx.codec.encode(prompt, tenant)
         case _:
             ids = prompt
             check_ids(ctx, ids, field)
     if not ids:
         raise invalid(f"'{field}' must not be empty: there is no token to begin with.", field)
     return ids
+
+
+def to_hints(asked: CacheHints, *, tools: bool = False) -> Hints:
+    """Hints as the engine knows them. `tools`: an answer may end in a call, which is soon back."""
+    return Hints(asked.session, asked.ended, asked.expected_gap, tools)
 
 
 def check_ids(ctx: Context, ids: Sequence[int], field: str) -> None:

@@ -1,7 +1,9 @@
 """The serving process: load the model, answer, drain."""
 
 import asyncio
+import logging
 import socket
+from collections.abc import Callable
 from dataclasses import replace
 
 import torch
@@ -9,6 +11,8 @@ from rich.console import Console
 
 from headstart.engine.build import TooLittleMemory, build_engine
 from headstart.engine.core import LocalEngine
+from headstart.engine.events import EventSource
+from headstart.engine.open_tiers import TierError
 from headstart.model.errors import ModelError
 from headstart.model.load import LoadedModel, load_model
 from headstart.server.app import create_app
@@ -16,14 +20,26 @@ from headstart.server.banner import print_banner
 from headstart.server.gate import Gate
 from headstart.server.shutdown import Server, Shutdown
 from headstart.settings import Settings
+from headstart.text.codec import Codec
+from headstart.text.stability import template_stability
+
+log = logging.getLogger(__name__)
 
 DTYPES = {"bfloat16": torch.bfloat16, "float32": torch.float32}
 
 
 async def serve(
-    settings: Settings, server: Server, gate: Gate, sock: socket.socket, console: Console
+    settings: Settings,
+    server: Server,
+    gate: Gate,
+    sock: socket.socket,
+    console: Console,
+    publish: Callable[[EventSource], None],
 ) -> None:
-    """Answer on `sock` until a signal comes. Raises ModelError and TextError."""
+    """Answer on `sock` until a signal comes. Raises ModelError and TextError.
+
+    `publish`: sends the engine's events on their way.
+    """
     shutdown = Shutdown()
     shutdown.install(asyncio.get_running_loop())
     serving = asyncio.create_task(server.serve(sockets=[sock]))
@@ -35,9 +51,11 @@ async def serve(
         if not loading.done():
             return
         loaded, engine = loading.result()
+        publish(engine)
         named = replace(settings, served_model_name=settings.served_model_name or loaded.name)
         gate.open(create_app(engine, loaded.codec, named))
         print_banner(console, loaded, engine, named, _url(sock))
+        _warn_of_template(loaded.codec, console)
         await asyncio.wait({asked, serving}, return_when=asyncio.FIRST_COMPLETED)
         server.should_exit = True
         console.print("Draining; a second signal stops at once.", style="dim")
@@ -46,6 +64,13 @@ async def serve(
         server.should_exit = True
         asked.cancel()
         await serving
+
+
+def _warn_of_template(codec: Codec, console: Console) -> None:
+    """Say at once what would otherwise show as misses, turn after turn."""
+    for divergence in template_stability(codec.render, tools=codec.template_knows_tools):
+        log.warning("the chat template breaks prefixes: %s", divergence)
+        console.print(f"The chat template breaks prefixes: {divergence}", markup=False)
 
 
 def _load(settings: Settings) -> tuple[LoadedModel, LocalEngine]:
@@ -58,7 +83,7 @@ def _load(settings: Settings) -> tuple[LoadedModel, LocalEngine]:
     )
     try:
         return loaded, build_engine(loaded, settings)
-    except TooLittleMemory as error:
+    except (TooLittleMemory, TierError) as error:
         raise ModelError(str(error)) from error
 
 

@@ -14,7 +14,7 @@ log = logging.getLogger(__name__)
 
 def event_stream(frames: AsyncGenerator[bytes], answer: Answer) -> EventStream:
     """Stream `frames`; cancel `answer` when the client goes."""
-    return EventStream(_ended(frames), answer.aclose)
+    return EventStream(_ended(frames), answer.aclose, answer.account.headers)
 
 
 async def _ended(frames: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:

@@ -12,17 +12,17 @@ from headstart.server.responses import json_response
 async def tokenize(ctx: Context, call: Call) -> Response:
     """The token ids of a text, or of messages as the chat template renders them."""
     body = await call.body(ctx.settings.max_body_bytes)
-    return json_response(await offload(body, _tokenize, ctx, body))
+    return json_response(await offload(body, _tokenize, ctx, body, call.caller.tenant))
 
 
-def _tokenize(ctx: Context, body: bytes) -> dict[str, object]:
+def _tokenize(ctx: Context, body: bytes, tenant: str) -> dict[str, object]:
     asked = parse_prompt(body, allow_tokens=False)
     ctx.adapter(asked.model)
-    ids = [] if asked.prompt == "" else list(encode_asked(ctx, asked))
+    ids = [] if asked.prompt == "" else encode_asked(ctx, asked, tenant)
     return {"count": len(ids), "max_model_len": ctx.engine.context_length, "tokens": ids}
 
 
-def encode_asked(ctx: Context, asked: PromptRequest) -> list[int]:
+def encode_asked(ctx: Context, asked: PromptRequest, tenant: str) -> list[int]:
     """Token ids of a prompt in any of its forms. Raises ApiError and TemplateError."""
     match asked.prompt:
         case str():
@@ -31,7 +31,8 @@ def encode_asked(ctx: Context, asked: PromptRequest) -> list[int]:
             field = "tokens"
         case _:
             field = "messages"
-    return list(encode(ctx, asked.prompt, field, special_tokens=asked.special_tokens))
+    ids = encode(ctx, asked.prompt, field, tenant, special_tokens=asked.special_tokens)
+    return list(ids)
 
 
 async def detokenize(ctx: Context, call: Call) -> Response:

@@ -8,6 +8,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from headstart.dialects.openai.body import convert, decode_object, refuse
+from headstart.dialects.openai.cache_hints import NO_HINTS, CacheHints
 from headstart.dialects.openai.errors import invalid
 from headstart.dialects.openai.messages import Messages, to_message
 from headstart.dialects.openai.response_format import ResponseFormat, to_schema
@@ -70,6 +71,7 @@ class ChatRequest:
     stream: bool
     include_usage: bool
     cache_salt: str | None
+    cache_hints: CacheHints
 
 
 def parse_chat(body: bytes) -> ChatRequest:
@@ -97,6 +99,7 @@ def parse_chat(body: bytes) -> ChatRequest:
         stream=bool(fields.stream),
         include_usage=fields.include_usage(),
         cache_salt=fields.salt(),
+        cache_hints=fields.cache_hints or NO_HINTS,
     )
 
 

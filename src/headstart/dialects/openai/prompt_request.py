@@ -1,4 +1,4 @@
-"""Requests that only need a prompt: `/tokenize`, `/detokenize` and `/cache/lookup`.
+"""Requests that only need a prompt: `/tokenize`, `/detokenize` and those of `/cache`.
 
 OpenAI has none of these; the first two take the bodies that vLLM's clients send.
 """
@@ -41,15 +41,20 @@ class PromptRequest:
 
 def parse_prompt(body: bytes, *, allow_tokens: bool) -> PromptRequest:
     """Read `messages` (with `tools`), `prompt` or `tokens`. Raises ApiError 400."""
-    fields = convert(decode_object(body), PromptFields)
+    return to_prompt(convert(decode_object(body), PromptFields), allow_tokens=allow_tokens)
+
+
+def to_prompt(fields: PromptFields, *, allow_tokens: bool, where: str = "") -> PromptRequest:
+    """The one prompt among `fields`; `where` is their place in the body. Raises ApiError 400."""
     tokens = fields.tokens if allow_tokens else None
     forms = [form for form in (fields.messages, fields.prompt, tokens) if form is not None]
     if len(forms) != 1:
         names = "'messages', 'prompt' or 'tokens'" if allow_tokens else "'messages' or 'prompt'"
-        raise invalid(f"Exactly one of {names} is needed.")
+        raise invalid(f"Exactly one of {names} is needed.", where or None)
     prompt: Conversation | str | tuple[int, ...]
     if fields.messages is not None:
-        messages = tuple(to_message(m, f"messages[{i}]") for i, m in enumerate(fields.messages))
+        path = f"{where}.messages" if where else "messages"
+        messages = tuple(to_message(m, f"{path}[{i}]") for i, m in enumerate(fields.messages))
         prompt = Conversation(messages, to_tools(fields.tools or ()))
     elif fields.prompt is not None:
         prompt = fields.prompt

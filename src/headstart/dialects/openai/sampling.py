@@ -7,6 +7,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from headstart.dialects.openai.cache_hints import CacheHints
 from headstart.dialects.openai.errors import invalid
 
 MAX_STOPS = 4
@@ -49,7 +50,7 @@ class SamplingFields(msgspec.Struct, kw_only=True):
     """The fields as they come over the wire; null means the default everywhere.
 
     `top_k`, `min_p`, `repetition_penalty`, `stop_token_ids`, `ignore_eos` and `cache_salt` are
-    extensions to OpenAI's API, spelled as other open servers spell them.
+    extensions to OpenAI's API, spelled as other open servers spell them; `cache_hints` is our own.
     """
 
     max_tokens: Annotated[int, Meta(ge=1)] | None = None
@@ -66,6 +67,7 @@ class SamplingFields(msgspec.Struct, kw_only=True):
     stop_token_ids: list[TokenId] | None = None
     ignore_eos: bool | None = None
     cache_salt: str | None = None
+    cache_hints: CacheHints | None = None
     n: Annotated[int, Meta(ge=1, le=MAX_CHOICES)] | None = None
     stream: bool | None = None
     stream_options: StreamOptions | None = None

@@ -1,0 +1,1 @@
+"""Many replicas as one: telling others what this one's cache holds. Knows no torch."""

@@ -1,0 +1,93 @@
+"""From settings to the tiers below the pool."""
+
+import mmap
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from headstart.settings import Settings
+from headstart.stores import (
+    Breaker,
+    DiskStore,
+    FolderStore,
+    Guarded,
+    RamStore,
+    Store,
+    ValkeyStore,
+    parse_url,
+)
+from headstart.stores.tiers import Tier, Tiers
+
+CHUNK_BYTES = 4 * 1024**2
+"""A chunk is as many blocks as fit: few files for long prompts, little lost at their ends."""
+CHUNK_TOKENS = 256
+"""And no more than this: a small model's prompts are no longer than others'."""
+
+
+class TierError(ValueError):
+    """A tier that can't be opened as asked; `str()` names the way out."""
+
+
+def chunk_blocks(block_bytes: int, block_size: int, unit_blocks: int) -> int:
+    """Blocks in a chunk: a power of two times `unit_blocks`, within both bounds if it can be."""
+    blocks = unit_blocks
+    most = min(CHUNK_BYTES // block_bytes, CHUNK_TOKENS // block_size)
+    while 2 * blocks <= most:
+        blocks *= 2
+    return blocks
+
+
+def open_tiers(settings: Settings, *, chunk_bytes: int) -> Tiers | None:
+    """The tiers that `settings` ask for, nearest first; None if there are none.
+
+    Raises TierError. A server that doesn't answer is no error: its breaker opens. Without a prefix
+    cache nothing may be found, so there are no tiers either.
+    """
+    if not settings.prefix_cache:
+        return None
+    tiers: list[Tier] = []
+    if settings.ram_tier_bytes:
+        arena = memoryview(mmap.mmap(-1, settings.ram_tier_bytes))
+        tiers.append(_tier("ram", RamStore(arena, clock=time.monotonic)))
+    if settings.disk is not None:
+        folder = _folder(Path(settings.disk))
+        disk = DiskStore(
+            folder,
+            max_bytes=settings.disk_bytes,
+            clock=time.monotonic,
+            time_ns=time.time_ns,
+            background=_in_thread,
+        )
+        tiers.append(_tier("disk", disk))
+    if settings.remote is not None:
+        tiers.append(_tier("remote", _remote(settings.remote)))
+    return Tiers(tiers, chunk_bytes=chunk_bytes, clock=time.monotonic) if tiers else None
+
+
+def _tier(name: str, store: Store) -> Tier:
+    return Tier(name, Guarded(name, store, Breaker(), clock=time.monotonic))
+
+
+def _remote(where: str) -> Store:
+    if "://" not in where:
+        return _folder(Path(where))
+    try:
+        return ValkeyStore(parse_url(where), clock=time.monotonic)
+    except ValueError as error:
+        raise TierError(f"--remote: {error}, or a directory.") from error
+
+
+def _folder(root: Path) -> FolderStore:
+    try:
+        root.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise TierError(f"{root} can't be used for KV: {error}.") from error
+    return FolderStore(
+        root, clock=time.monotonic, time_ns=time.time_ns, random=lambda: secrets.token_hex(8)
+    )
+
+
+def _in_thread(work: Callable[[], None]) -> None:
+    threading.Thread(target=work, name="headstart-scan", daemon=True).start()

@@ -1,0 +1,190 @@
+"""The real scheduler, cache, pool and tiers around a model whose KV can be checked at every place.
+
+The KV of a position is a number drawn from the tenant and all tokens up to it, so KV of another
+prefix, of another tenant, torn or never written is told at once.
+"""
+
+import random
+from array import array
+from collections.abc import Mapping
+from hashlib import sha256
+from types import SimpleNamespace
+from typing import Any, cast
+
+import torch
+from tests.stores.tiering import Rig
+
+from headstart.cache import PrefixCache
+from headstart.cache.keys import Namespace
+from headstart.engine.offload import Offload
+from headstart.engine.scheduler import Scheduler
+from headstart.engine.sequence import Group, Sequence
+from headstart.model.config import ModelConfig
+from headstart.model.kv import KVPool
+from headstart.stores import Store
+
+KV_BYTES = 32
+"""Of a token: one layer, one head, keys and values of four numbers."""
+WAIT = 20.0
+
+
+class Twin:
+    """`chunk_blocks` blocks go down together. `fixed`: deterministic mode with such borders."""
+
+    def __init__(
+        self,
+        *names: str,
+        blocks: int = 64,
+        block_size: int = 4,
+        chunk_blocks: int = 2,
+        fixed: int | None = None,
+        selective: bool = False,
+        arena: int = 1 << 20,
+        step_tokens: int = 64,
+        stores: Mapping[str, Store] | None = None,
+    ) -> None:
+        self.rig = Rig(
+            *names,
+            stores=stores,
+            arena=arena,
+            chunk_bytes=chunk_blocks * block_size * KV_BYTES,
+        )
+        self.cache = PrefixCache(blocks, block_size, reuse_unit=fixed or 1)
+        self.pool = KVPool(
+            cast(ModelConfig, SimpleNamespace(layers=1, kv_heads=1, head_dim=4)),
+            blocks=blocks,
+            block_size=block_size,
+            dtype=torch.float32,
+            device=torch.device("cpu"),
+        )
+        self.offload = Offload(
+            self.rig.tiers,
+            self.cache,
+            self.pool,
+            chunk_blocks=chunk_blocks,
+            selective=selective,
+            clock=self.rig.clock,
+            wall_ns=self.rig.clock.wall,
+        )
+        self.scheduler = Scheduler(
+            self.cache,
+            max_batch_tokens=step_tokens,
+            max_running=8,
+            chunk=fixed,
+            loader=self.offload,
+        )
+        self.done: list[Sequence] = []
+        self._arrivals = 0
+
+    def close(self) -> None:
+        self.rig.tiers.close(WAIT)
+
+    def namespace(self, tenant: str, **changes: Any) -> Namespace:
+        fields: dict[str, Any] = {
+            "weights": b"w" * 32,
+            "adapter": None,
+            "tenant": tenant,
+            "salt": None,
+            "dtype": "float32",
+            "layout": "twin",
+            "rope": "none",
+            "block_size": self.cache.block_size,
+        }
+        return Namespace(**{**fields, **changes})
+
+    def add(
+        self, prompt: list[int], *, max_tokens: int = 1, tenant: str = "a", **changes: Any
+    ) -> Sequence:
+        """Queue a prompt, as the engine does."""
+        sequence = Sequence(
+            Group(len(prompt)),
+            array("I", prompt),
+            self.cache.chain(self.namespace(tenant, **changes)),
+            self._arrivals,
+            max_tokens,
+        )
+        self._arrivals += 1
+        self.offload.begin(sequence)
+        self.scheduler.add(sequence)
+        return sequence
+
+    def run(self, prompt: list[int], **fields: Any) -> Sequence:
+        """A prompt by itself, to its end."""
+        sequence = self.add(prompt, **fields)
+        self.loaded(sequence)
+        while sequence not in self.done:
+            assert self.step(), "nothing to do, and it isn't done"
+        return sequence
+
+    def loaded(self, sequence: Sequence) -> None:
+        """Wait until all has come up for it that will."""
+        load = sequence.load
+        if load is not None:
+            self.rig.until(lambda: not load.wanted())
+
+    def step(self) -> bool:
+        """One step of the engine. Every KV that it may use is checked first."""
+        work = self.scheduler.plan(self.rig.clock.now)
+        self.pool.copy_all(self.cache.take_copies())
+        for sequence in self.scheduler.running:
+            self.check(sequence)
+        for item in work:
+            self._compute(item.sequence, item.count)
+            self.scheduler.complete(item, self.rig.clock.now)
+            self.offload.computed(item.sequence)
+            if item.samples:
+                item.sequence.tokens.append(len(item.sequence.tokens) % 7)
+                if item.sequence.generated >= item.sequence.max_tokens:
+                    self.drop(item.sequence)
+        self.cache.audit()
+        return bool(work)
+
+    def drop(self, sequence: Sequence) -> None:
+        """It ends, or its client leaves."""
+        self.scheduler.finish(sequence)
+        self.done.append(sequence)
+
+    def forget_pool(self) -> None:
+        """As after a restart with the same tiers; nothing may run."""
+        self.rig.drained()
+        self.cache._tree.trim(0)
+        self.pool._data.fill_(float("nan"))
+
+    def check(self, sequence: Sequence) -> None:
+        """All that the sequence counts as computed is what computing would give."""
+        lease, size = sequence.lease, self.cache.block_size
+        assert lease is not None
+        tenant = _who(sequence)
+        for position, expected in enumerate(_kv(tenant, sequence.tokens, sequence.computed)):
+            slot = lease.blocks[position // size] * size + position % size
+            found = self.pool._data[..., slot, :].flatten().tolist()
+            assert found == [expected] * 8, f"position {position} of {sequence.arrival}"
+
+    def _compute(self, sequence: Sequence, count: int) -> None:
+        lease, size = sequence.lease, self.cache.block_size
+        assert lease is not None
+        end = sequence.computed + count
+        values = _kv(_who(sequence), sequence.tokens, end)
+        for position in range(sequence.computed, end):
+            slot = lease.blocks[position // size] * size + position % size
+            self.pool._data[..., slot, :] = values[position]
+
+
+def _who(sequence: Sequence) -> bytes:
+    space = sequence.chain.namespace
+    return f"{space.tenant}|{space.salt}|{space.adapter!r}".encode()
+
+
+def _kv(who: bytes, tokens: "array[int]", count: int) -> list[float]:
+    digest = sha256(who)
+    values = []
+    for token in tokens[:count]:
+        digest.update(token.to_bytes(4, "little"))
+        values.append(float(int.from_bytes(digest.digest()[:3], "little")))
+    return values
+
+
+def prompt_of(length: int, seed: int = 0) -> list[int]:
+    """Prompts of other seeds or lengths begin with other tokens."""
+    draw = random.Random(f"{seed} {length}")
+    return [1000 + seed, *(draw.randrange(100) for _ in range(length - 1))]
