@@ -54,9 +54,13 @@ def in_bf16(default_model_path: Path) -> LoadedModel:
 
 
 def pool(loaded: LoadedModel, tokens: int) -> dict[str, Any]:
-    """Settings for a pool of exactly `tokens` tokens."""
+    """Settings for a pool of exactly `tokens` tokens, in which it is plain what goes first."""
     bytes_per_token = kv_bytes_per_token(loaded.config, loaded.weights.embed.dtype)
-    return {"kv_memory_bytes": tokens * bytes_per_token, "context_length": CONTEXT}
+    return {
+        "kv_memory_bytes": tokens * bytes_per_token,
+        "context_length": CONTEXT,
+        "eviction_policy": "lru",
+    }
 
 
 def would_hit(engine: LocalEngine, prompt: Sequence[int]) -> int:

@@ -147,7 +147,9 @@ def test_the_banner_tells_the_model_its_memory_and_three_lines_for_a_client(
 ) -> None:
     assert "tiny (llama), float32 on cpu" in drained.output
     assert "8 MiB hold 16,384 tokens in blocks of 16" in drained.output
-    *_, first, second, third, _ = drained.output.splitlines()
+    lines = drained.output.splitlines()
+    begin = next(at for at, line in enumerate(lines) if "from openai import" in line)
+    first, second, third = lines[begin : begin + 3]
     program = "\n".join(line.strip() for line in (first, second, third))
     assert f'base_url="{drained.url}/v1"' in program
     compile(program, "banner", "exec")

@@ -1,5 +1,6 @@
 """From settings to a running engine."""
 
+import logging
 import os
 import time
 from pathlib import Path
@@ -20,6 +21,8 @@ from headstart.model.lora import load_adapter
 from headstart.model.runner import Runner
 from headstart.settings import Settings
 from headstart.stores.generation import read_generation, write_generation
+
+log = logging.getLogger("headstart.engine")
 
 DETERMINISTIC_CHUNK = 256
 """Tokens between the fixed chunk borders of deterministic mode; rounded up to whole blocks."""
@@ -99,8 +102,12 @@ def build_engine(loaded: LoadedModel, settings: Settings) -> LocalEngine:
         )
 
     def remember_reset() -> None:
-        if root is not None:
+        if root is None:
+            return
+        try:
             write_generation(root, cache.generation)
+        except OSError as error:
+            log.warning("the cache is reset, but a restart will find old KV again: %s", error)
 
     return LocalEngine(
         runner,
@@ -116,7 +123,7 @@ def build_engine(loaded: LoadedModel, settings: Settings) -> LocalEngine:
             weights=loaded.digest,
             dtype=str(dtype),
             layout=f"{config.layers} layers of {config.kv_heads}x{config.head_dim}, "
-            f"chunk {chunk}, stored by {stored}",
+            f"chunk {chunk}, stored by {stored}{'' if chunk is None else _numerics(device)}",
             rope=str(config.rope),
         ),
         context_length=context,
@@ -126,6 +133,12 @@ def build_engine(loaded: LoadedModel, settings: Settings) -> LocalEngine:
         verifier=verifier,
         reset=remember_reset,
     )
+
+
+def _numerics(device: torch.device) -> str:
+    """What decides the last bits besides the model: deterministic mode promises those too."""
+    capability = torch.backends.cpu.get_cpu_capability()
+    return f", {torch.__version__} {device.type} {capability} x{torch.get_num_threads()}"
 
 
 def _check_names(model: str, settings: Settings) -> None:

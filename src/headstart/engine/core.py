@@ -476,7 +476,7 @@ class LocalEngine:
                 self._complete(work, choices, sampled)
                 self._verify()
                 if self._offload is not None:
-                    tokens = sum(item.count for item in work)
+                    tokens = sum(item.count for item in work if item.count > 1)
                     self._offload.prefilled(tokens, self._clock() - begin)
 
     def _verify(self) -> None:
