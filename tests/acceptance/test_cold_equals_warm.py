@@ -1,6 +1,7 @@
 """Law 1 on the default model: an answer doesn't depend on what was cached, shared or evicted."""
 
 import asyncio
+import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from tests.acceptance.compare import Comparison, Outcome, hold_exactly
 from tests.acceptance.prompts import BLOCK, CONTEXT, POOL_TOKENS, STEP, prompts
 from tests.engine.drive import answer, choices, request, running, until_running
 
-from headstart.engine.api import PromptTooLong
+from headstart.engine.api import PromptTooLong, TokenLogprob
 from headstart.engine.core import LocalEngine
 from headstart.model.kv import kv_bytes_per_token
 from headstart.model.load import LoadedModel, load_model
@@ -179,6 +180,32 @@ def test_law_1_what_was_evicted_in_part_is_computed_from_there(in_fp32: LoadedMo
 
     asyncio.run(main())
     assert comparison.near_ties == []
+
+
+def test_law_1_holds_to_the_last_token_of_the_models_own_context(in_bf16: LoadedModel) -> None:
+    """The greatest length there is, 8,192: rope, plan and pool at their ends."""
+    length = in_bf16.config.context_length
+    rng = random.Random(8)
+    prompt = [rng.randrange(1000, 40_000) for _ in range(length - MAX_TOKENS)]
+
+    async def one(engine: LocalEngine) -> tuple[list[TokenLogprob], int]:
+        tokens: list[TokenLogprob] = []
+        generation = engine.submit(request(prompt, **ASKED))
+        async for chunk in generation:
+            tokens += chunk.logprobs
+        return tokens, generation.reuse.cached_tokens
+
+    async def main() -> None:
+        own = pool(in_bf16, length + 512) | {"context_length": None}
+        async with running(in_bf16, deterministic=True, **own) as engine:
+            assert engine.context_length == length
+            cold, none = await one(engine)
+            warm, cached = await one(engine)
+            assert (none, cached) == (0, reusable(prompt, CHUNK))
+            assert len(cold) == MAX_TOKENS
+            assert warm == cold
+
+    asyncio.run(main())
 
 
 def test_edge_the_context_is_full_to_its_last_token(in_fp32: LoadedModel) -> None:
