@@ -22,7 +22,7 @@ def say(live: Any, *contents: str, key: str = "anything", **fields: Any) -> Any:
         {"role": role, "content": text} for role, text in zip(roles, contents, strict=False)
     ]
     return live.client(key).chat.completions.create(
-        model="tiny", messages=messages, max_tokens=1, **fields
+        model="tiny", messages=messages, max_tokens=1, temperature=0, **fields
     )
 
 
