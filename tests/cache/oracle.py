@@ -254,20 +254,33 @@ class Oracle:
             and common_tokens(known, tokens) == longest
         }
 
-    def pin(self, kept: Sequence[int], end: Prefix, *, priority: int, ttl: float) -> Promise | None:
-        """Keep every cell up to the one at `end`; None if that is more than a space may."""
-        if -(-len(end[1]) // self.size) > self.budget:
-            return None
+    def pin(self, kept: Sequence[int], end: Prefix, *, priority: int, ttl: float) -> Promise:
+        """Keep every cell up to the one at `end`; it may be the one that gives way at once."""
+        for known in self.promises:
+            if (known.space, known.kept) == (end[0], tuple(kept)):
+                known.priority, known.ttl, known.until = priority, ttl, self.now + ttl
+                return known
         promise = Promise(end[0], tuple(kept), end, priority, ttl, self.now + ttl)
-        self.promises.append(promise)
-        while len(own := self._kept_cells(end[0])) > self.budget:
-            assert own
-            weakest = min(
-                (one for one in self.promises if one.space == end[0]),
-                key=lambda one: (one.priority, one.until),  # then the oldest: `min` is stable
-            )
-            self.unpin(weakest)
+        left = self.with_promise(promise)
+        gone = [one for one in self.promises if one not in left]
+        self.promises = left
+        for one in gone:
+            self.unpin(one)
         return promise
+
+    def with_promise(self, promise: Promise) -> list[Promise]:
+        """Whom a new promise leaves: the weakest go until the budget is kept."""
+        before, self.promises = self.promises, [*self.promises, promise]
+        try:
+            while len(self._kept_cells(promise.space)) > self.budget:
+                weakest = min(
+                    (one for one in self.promises if one.space == promise.space),
+                    key=lambda one: (one.priority, one.until),  # then the oldest: `min` is stable
+                )
+                self.promises.remove(weakest)
+            return self.promises
+        finally:
+            self.promises = before
 
     def unpin(self, promise: Promise) -> None:
         """Keep it no longer."""

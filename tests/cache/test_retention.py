@@ -1,10 +1,11 @@
 """Pins: what they protect, for how long, within which budget, and that they starve nobody."""
 
 import pytest
-from tests.cache.build import acquired, namespace
+from tests.cache.build import acquired, namespace, stored
 from tests.cache.kept import Kept
 
-from headstart.cache import OverBudget
+from headstart.cache import OverBudget, PrefixCache
+from headstart.cache.retention import MOST_PINS
 
 
 def test_what_is_pinned_outlives_what_was_used_later(index: str) -> None:
@@ -272,13 +273,43 @@ def test_as_many_pins_go_as_the_new_one_needs_room(index: str) -> None:
     assert kept.live()[-1] is new
 
 
-def test_a_new_pin_that_is_the_weakest_gives_way_to_those_that_are_there(index: str) -> None:
+def test_a_new_pin_that_would_be_the_weakest_is_refused(index: str) -> None:
     kept = Kept(10, index, retention_budget=2)
     for number in range(3):
         kept.store([number] * 4)
     strong = [kept.pin([number] * 4, priority=5) for number in range(2)]
-    kept.pin([2] * 4, priority=0)
+    with pytest.raises(OverBudget, match="stronger"):
+        kept.pin([2] * 4, priority=0)
     assert kept.live() == strong
+
+
+def test_pinning_a_prefix_again_renews_its_pin(index: str) -> None:
+    """Else a client that pins every minute would fill the memory with promises."""
+    kept = Kept(10, index)
+    kept.store(range(8))
+    first = kept.pin(range(8), ttl=10.0)
+    kept.now = 9.0
+    for _ in range(200):
+        assert kept.pin(range(8), ttl=10.0, priority=3) is first
+    kept.now = 18.0
+    assert kept.live() == [first]
+    assert (first.priority, first.until) == (3, 19.0)
+    assert len(kept.cache._tree.retention._expiry) < 100
+    assert kept.pin(range(8), ttl=0.5) is first
+    kept.now = 18.6
+    assert kept.live() == []
+
+
+def test_a_tenant_may_pin_only_so_many_prefixes(index: str) -> None:
+    blocks = MOST_PINS + 2
+    cache = PrefixCache(blocks, 4, index=index, retention_budget=blocks)
+    tokens = range(4 * blocks)
+    stored(cache, tokens)
+    for count in range(1, MOST_PINS + 1):
+        cache.pin(cache.chain(namespace()), tokens[: 4 * count], ttl=9.0)
+    with pytest.raises(OverBudget, match="already"):
+        cache.pin(cache.chain(namespace()), tokens, ttl=9.0)
+    cache.audit()
 
 
 def test_a_block_under_several_pins_counts_once(index: str) -> None:
@@ -286,7 +317,6 @@ def test_a_block_under_several_pins_counts_once(index: str) -> None:
     kept.store(range(16))
     kept.store([*range(8), 70, 71, 72, 73])
     pins = [kept.pin(range(8)), kept.pin(range(12)), kept.pin([*range(8), 70, 71, 72, 73])]
-    pins.append(kept.pin(range(12)))
     assert kept.live() == pins
 
 
@@ -386,13 +416,13 @@ def test_unpinned_it_is_an_ordinary_prefix_again(index: str) -> None:
 def test_unpinning_twice_is_unpinning_once(index: str) -> None:
     kept = Kept(6, index)
     kept.store(range(8))
-    first, second = kept.pin(range(8)), kept.pin(range(8))
+    first, second = kept.pin(range(8)), kept.pin(range(4))
     kept.unpin(first)
     kept.unpin(first)
     assert kept.live() == [second]
     kept.store(range(50, 58))
     kept.flood(4)
-    assert kept.cached(range(8)) == 8
+    assert kept.cached(range(8)) == 4
 
 
 def test_a_pin_that_ran_out_can_still_be_let_go(index: str) -> None:

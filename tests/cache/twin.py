@@ -8,10 +8,13 @@ from array import array
 from dataclasses import dataclass
 
 from tests.cache.build import namespace
-from tests.cache.oracle import Cell, Held, Oracle, Promise
+from tests.cache.oracle import Cell, Held, Oracle, Prefix, Promise
 
 from headstart.cache import Chain, Lease, Match, Namespace, OverBudget, Pin, PrefixCache
 from headstart.cache.node import Node
+
+Choice = tuple[int, Prefix] | None
+"""What a pin may keep: so many tokens, up to the end of that cell; None is nothing."""
 
 Written = tuple[str, int, tuple[int, ...]]
 """Namespace, generation, and all tokens up to the last one whose KV is in the block."""
@@ -155,7 +158,8 @@ class Twin:
             pin = self.cache.pin(chain, tokens, priority=priority, ttl=ttl)
         except OverBudget:
             budget = self.oracle.budget * self.oracle.size
-            assert any(choice and len(choice[1][1]) > budget for choice in choices)
+            if not any(choice and len(choice[1][1]) > budget for choice in choices):
+                self._refuse(choices, priority=priority, ttl=ttl, tokens=tokens)
             return
         if pin is None:
             assert None in choices
@@ -163,8 +167,24 @@ class Twin:
         end = space, prefix_to(pin.node)
         assert (pin.tokens, end) in choices
         promise = self.oracle.pin(tokens[: pin.tokens], end, priority=priority, ttl=ttl)
-        assert promise is not None
-        self.pins.append(Pinning(pin, promise))
+        if all(pinning.pin is not pin for pinning in self.pins):
+            self.pins.append(Pinning(pin, promise))
+
+    def _refuse(
+        self, choices: set[Choice], *, priority: int, ttl: float, tokens: list[int]
+    ) -> None:
+        """The new pin is weaker than all it leaves: one of what it could have kept says so."""
+        live = {pin for space in ("acme", "globex") for pin in self.cache.pins(space)}
+        there = [pinning.promise for pinning in self.pins if pinning.pin in live]
+        for kept, end in filter(None, choices):
+            promise = Promise(
+                end[0], tuple(tokens[:kept]), end, priority, ttl, self.oracle.now + ttl
+            )
+            if self.oracle.with_promise(promise) == [p for p in self.oracle.promises if p in there]:
+                for gone in [p for p in self.oracle.promises if p not in there]:
+                    self.oracle.unpin(gone)
+                return
+        raise AssertionError("refused, though it would not have been the weakest")
 
     def unpin(self, pinning: Pinning) -> None:
         """Keep it no longer, if it still was."""

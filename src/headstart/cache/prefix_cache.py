@@ -228,7 +228,7 @@ class PrefixCache:
     ) -> Pin | None:
         """Keep what is cached of `tokens` until `ttl` seconds without use have passed.
 
-        None if that is nothing. Raises OverBudget, with nothing changed.
+        None if that is nothing. Raises OverBudget where the tenant's budget has no room for it.
         """
         found, _ = self._find(chain, tokens, None)
         kept = found.depth * self.block_size

@@ -8,12 +8,15 @@ lost is an ordinary prefix again, not a forgotten one.
 
 from collections import Counter
 from dataclasses import dataclass
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from typing import ClassVar
 
 from headstart.cache.keys import TOKEN_BYTES, BlockKey, Chain
 from headstart.cache.node import Node
 from headstart.cache.policies.base import Ranking
+
+MOST_PINS = 1024
+"""Of one tenant; every request that hits looks at those of its namespace."""
 
 
 @dataclass(slots=True, eq=False)
@@ -35,7 +38,7 @@ class Pin:
 
 
 class OverBudget(ValueError):
-    """A pin larger than all that its tenant may pin."""
+    """A pin that its tenant's budget has no room for."""
 
 
 class Retention(Ranking):
@@ -69,16 +72,26 @@ class Retention(Ranking):
     def add(
         self, chain: Chain, node: Node, *, tokens: int, priority: int, ttl: float, now: float
     ) -> Pin:
-        """Protect the path to `node`. Raises OverBudget, with nothing changed."""
+        """Protect the path to `node`, or renew the pin of the same prefix.
+
+        Raises OverBudget, with nothing changed.
+        """
         if node.end > self.budget:
             raise OverBudget(f"{node.end} blocks are more than the {self.budget} that may be kept")
-        self._ids += 1
         tenant, prefix = chain.namespace.tenant, bytes(chain.data[: tokens * TOKEN_BYTES])
+        for known in self._within.get(chain.root, ()):
+            if known.prefix == prefix:
+                known.priority, known.ttl = priority, ttl
+                self._start(known, now)
+                return known
+        if sum(pin.tenant == tenant for pin in self.pins.values()) >= MOST_PINS:
+            raise OverBudget(f"{MOST_PINS} prefixes are pinned already")
+        self._ids += 1
         pin = Pin(self._ids, tenant, chain.root, prefix, node, tokens, priority, ttl, now + ttl)
         self.pins[pin.id] = pin
         self._within.setdefault(chain.root, []).append(pin)
         self._at.setdefault(node, []).append(pin)
-        heappush(self._expiry, (pin.until, pin.id))
+        self._start(pin, now)
         at: Node | None = node
         while at is not None:
             at.pins += 1
@@ -100,20 +113,25 @@ class Retention(Ranking):
         while self._expiry and self._expiry[0][0] <= now:
             _, number = heappop(self._expiry)
             pin = self.pins.get(number)
-            if pin is None:
-                continue
-            if pin.until <= now:
+            if pin is not None and pin.until <= now:
                 return pin
-            heappush(self._expiry, (pin.until, number))  # It was used since.
         return None
 
     def refresh(self, chain: Chain, matched: int, now: float) -> None:
         """The first `matched` tokens of `chain` are in use."""
         for pin in self._within.get(chain.root, ()):
             if pin.tokens <= matched and chain.data.startswith(pin.prefix):
-                pin.until = now + pin.ttl
-                if pin.node.offered:
-                    self.offer(pin.node)
+                self._start(pin, now)
+
+    def _start(self, pin: Pin, now: float) -> None:
+        """Its time begins anew."""
+        pin.until = now + pin.ttl
+        if pin.node.offered:
+            self.offer(pin.node)
+        heappush(self._expiry, (pin.until, pin.id))
+        if len(self._expiry) > 2 * len(self.pins) + 64:
+            self._expiry = [(pin.until, pin.id) for pin in self.pins.values()]
+            heapify(self._expiry)
 
     def remove(self, pin: Pin) -> None:
         """Protect its path no longer."""

@@ -14,7 +14,7 @@ from headstart.cache.keys import TOKEN_BYTES, BlockKey, Chain
 from headstart.cache.node import Node, Root
 from headstart.cache.policies import Policy
 from headstart.cache.pool import BlockId, BlockPool
-from headstart.cache.retention import Pin, Retention
+from headstart.cache.retention import OverBudget, Pin, Retention
 from headstart.cache.visit import Visit
 
 
@@ -189,7 +189,7 @@ class Tree:
                 self._take_off(node, len(node.blocks), "expired", "ttl")
 
     def pin(self, node: Node, chain: Chain, *, tokens: int, priority: int, ttl: float) -> Pin:
-        """Keep the prefix that ends in `node`. Raises OverBudget."""
+        """Keep the prefix that ends in `node`. Raises OverBudget, also if it is the weakest."""
         self._withdraw(node)
         try:
             pin = self.retention.add(
@@ -199,6 +199,8 @@ class Tree:
             self._offer(node)
         while (over := self.retention.over(pin.tenant)) is not None:
             self.unpin(over)
+        if pin.id not in self.retention.pins:
+            raise OverBudget("stronger pins take all that may be kept")
         return pin
 
     def unpin(self, pin: Pin) -> None:
@@ -327,6 +329,10 @@ class Tree:
         assert parent is not None
         parent.children.remove(bytes(leaf.label[: self.width]))
         leaf.parent = None
+        # Policies may remember a node that is gone; its tokens must not stay with it.
+        leaf.label = bytearray()
+        leaf.blocks = []
+        leaf.keys = []
         return parent
 
     def _free(self, blocks: list[BlockId]) -> None:

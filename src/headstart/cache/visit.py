@@ -1,5 +1,6 @@
 """What is known of a request besides its tokens, for policies that use it."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 
@@ -12,8 +13,8 @@ class Visit:
     new_tokens: int = 0
     """Prompt tokens that were not reused."""
     output_tokens: int = 0
-    session: str | None = None
-    """Who goes on where this request ends; None where only the tokens tell."""
+    session: Hashable = None
+    """Who goes on where this request ends, no two tenants' alike; None where only tokens tell."""
     stop: str | None = None
     """Why the answer ended, such as "stop", "length" or "tool_calls"."""
     ended: bool = False

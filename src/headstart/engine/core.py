@@ -406,7 +406,7 @@ class LocalEngine:
             prompt_tokens=sequence.prompt_tokens,
             new_tokens=sequence.prompt_tokens - cached,
             output_tokens=sequence.generated,
-            session=None if hints.session is None else f"{choice.request.tenant}/{hints.session}",
+            session=None if hints.session is None else (choice.request.tenant, hints.session),
             stop=self._why_ended(sequence, hints, reason),
             ended=hints.ended,
             expected_gap=hints.expected_gap,

@@ -37,6 +37,7 @@ class Session:
 
     __slots__ = (
         "cell",
+        "depth",
         "end",
         "ends",
         "expected",
@@ -52,7 +53,9 @@ class Session:
     def __init__(self) -> None:
         self.unit: Unit | None = None
         self.end: Node | None = None
-        """Where its last request ended."""
+        """Where its last request ended, or the deepest node of that path that is left."""
+        self.depth = 0
+        """Blocks of that path."""
         self.ends: tuple[BlockKey, ...] = ()
         """The same by the keys of its last blocks."""
         self.last = 0.0
@@ -113,7 +116,8 @@ class Gaps:
 class Sessions:
     """The last sessions, found by name or by the end of their last request."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = MOST_SESSIONS) -> None:
+        self._most = most
         self._known: dict[Hashable, Session] = {}
         self._ends: dict[BlockKey, Hashable] = {}
         self._unnamed = 0
@@ -122,7 +126,7 @@ class Sessions:
         """The session of that name."""
         return self._known.get(name)
 
-    def find(self, name: str | None, path: Iterator[BlockKey]) -> tuple[Hashable, bool]:
+    def find(self, name: Hashable, path: Iterator[BlockKey]) -> tuple[Hashable, bool]:
         """Whose request this is, and whether it goes on from where that one ended.
 
         `path`: keys of its new blocks and the last reused one, from its end backwards.
@@ -139,7 +143,7 @@ class Sessions:
         """The session, a new one if need be, as the most recent of all."""
         session = self._known.pop(name, None) or Session()
         self._known[name] = session
-        while len(self._known) > MOST_SESSIONS:
+        while len(self._known) > self._most:
             self._forget(next(iter(self._known)))
         return session
 
@@ -150,7 +154,10 @@ class Sessions:
         self._ends.update(dict.fromkeys(ends, name))
 
     def _forget(self, name: Hashable) -> None:
-        self._forget_ends(self._known.pop(name))
+        session = self._known.pop(name)
+        self._forget_ends(session)
+        if session.unit is not None:
+            session.unit.waiting = False
 
     def _forget_ends(self, session: Session) -> None:
         for key in session.ends:

@@ -26,6 +26,7 @@ SHORTEST_GAP = 1e-3
 REPRICE_EVERY = 64
 """Requests after which all prices are worked out anew; while little is known, after each."""
 LITTLE = 256
+MOST_TIMERS = 4096
 
 ANYONE = object()
 """Owner of what a second session has used."""
@@ -58,6 +59,8 @@ class Worth:
         self._shared_gap = Mean()
         self._classes: dict[tuple[Hashable, ...], Returns] = {}
         self._timers: list[tuple[float, int, Unit]] = []
+        self._most_timers = MOST_TIMERS
+        """Beyond it those of units that wait no longer are dropped."""
         self._leaves: list[tuple[float, int, Node]] = []
         self._prices: dict[Node, tuple[float, int]] = {}
         self._serial = 0
@@ -102,7 +105,8 @@ class Worth:
         for at in path:
             note = _note(at)
             note.last, note.request = self._now, self._requests
-        session.end, session.last, session.request = node, self._now, self._requests
+        session.end, session.depth = node, node.end
+        session.last, session.request = self._now, self._requests
         # The last block may have been part full, so that its key changes when the session goes on.
         # A path's first block tells nobody apart.
         ends = islice(_keys_backwards(path), min(2, max(0, node.end - 1)))
@@ -136,8 +140,14 @@ class Worth:
 
     def evicted(self, leaf: Node, blocks: int) -> None:
         """A session's return is waited for all the same; that of a lone node is not."""
-        if blocks == len(leaf.blocks) and leaf.note is not None and leaf.note.unit is not None:
-            leaf.note.unit.waiting = False
+        if blocks < len(leaf.blocks):
+            return
+        note = _note(leaf)
+        if note.unit is not None:
+            note.unit.waiting = False
+        session = self._sessions.get(note.owner)
+        if session is not None and session.end is leaf:
+            session.end = leaf.parent
 
     def clear(self) -> None:
         """Nothing is on offer; what was learned stays."""
@@ -178,6 +188,10 @@ class Worth:
             self._serial += 1
             due = unit.since + unit.scale * EDGES[unit.at + 1]
             heappush(self._timers, (due, self._serial, unit))
+            if len(self._timers) > self._most_timers:
+                self._timers = [timer for timer in self._timers if timer[2].waiting]
+                heapify(self._timers)
+                self._most_timers = max(MOST_TIMERS, 2 * len(self._timers))
 
     def _advance(self, now: float) -> None:
         """Let everything that waits grow older."""
@@ -279,12 +293,10 @@ def _tokens(visit: Visit) -> int:
 
 def _share_kept(session: Session, name: Hashable, path: list[Node]) -> float:
     """How much of the session's last path this request uses, as far as that is still there."""
-    if session.end is None or not session.end.end:
-        return 0.0
     for node in path:
         note = _note(node)
         if note.request == session.request and note.owner in (name, ANYONE):
-            return min(1.0, node.end / session.end.end)
+            return min(1.0, node.end / max(1, session.depth))
     return 0.0
 
 
