@@ -12,7 +12,8 @@ from headstart.engine.core import LocalEngine
 from headstart.engine.offload import Offload
 from headstart.model.load import LoadedModel
 from headstart.stores import Breaker, Guarded, Store
-from headstart.stores.tiers import Tier, Tiers
+from headstart.stores.tier import Tier
+from headstart.stores.tiers import Tiers
 
 CHUNK = 256
 """Tokens that go down together, of the tiny model."""

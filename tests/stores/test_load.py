@@ -1,10 +1,8 @@
-from tests.stores.build import chunk
-
 from headstart.stores.load import Load, Loaded
 
 
 def loaded(index: int) -> Loaded:
-    return Loaded(index, chunk(seed=index).key, memoryview(b"kv"), "disk")
+    return Loaded(index, memoryview(b"kv"), "disk")
 
 
 def ready(*indices: int, missed: bool = False) -> Load:

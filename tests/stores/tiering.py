@@ -10,7 +10,8 @@ from tests.stores.faults import FaultyStore
 from headstart.cache.keys import BlockKey
 from headstart.stores import Breaker, Guarded, PersistentNamespace, RamStore, Record, Store
 from headstart.stores.load import Loaded
-from headstart.stores.tiers import Tier, Tiers
+from headstart.stores.tier import Tier
+from headstart.stores.tiers import Tiers
 
 SIZE = 5000
 """Bytes of a chunk's payload, as `build.chain` makes them."""

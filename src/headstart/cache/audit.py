@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from headstart.cache.errors import check
 from headstart.cache.keys import block_keys
 from headstart.cache.lease import Announcement, Lease
-from headstart.cache.node import Node, blocks_to
+from headstart.cache.node import Node, blocks_to, path_to
 from headstart.cache.pool import BlockId, BlockPool
 from headstart.cache.tree import Tree, below
 
@@ -122,14 +122,5 @@ def _audit_lease(lease: Lease, generation: int) -> None:
         check(lease.tail.parent is lease.node, lease.tail, "not behind its lease's prefix")
         check(lease.blocks[lease.shared] == lease.tail.blocks[0], lease.tail, "not its lease's")
     if lease.generation == generation:
-        label = b"".join(bytes(node.label) for node in _path(lease.tail or lease.node))
+        label = b"".join(bytes(node.label) for node in path_to(lease.tail or lease.node))
         check(lease.chain.data.startswith(label), lease.node, "other tokens than its lease's")
-
-
-def _path(node: Node) -> list[Node]:
-    path: list[Node] = []
-    at: Node | None = node
-    while at is not None:
-        path.append(at)
-        at = at.parent
-    return path[::-1]

@@ -101,17 +101,31 @@ class Root(Node):
         self.namespace = namespace
 
 
-def blocks_to(node: Node) -> list[BlockId]:
-    """All blocks from the root to the end of `node`."""
-    parts = []
+def path_to(node: Node) -> list[Node]:
+    """The nodes from the root to `node`."""
+    path = []
     at: Node | None = node
     while at is not None:
-        parts.append(at.blocks)
+        path.append(at)
         at = at.parent
+    path.reverse()
+    return path
+
+
+def blocks_to(node: Node) -> list[BlockId]:
+    """All blocks from the root to the end of `node`."""
     blocks: list[BlockId] = []
-    for part in reversed(parts):
-        blocks += part
+    for at in path_to(node):
+        blocks += at.blocks
     return blocks
+
+
+def keys_to(node: Node) -> list[BlockKey]:
+    """The root's key, then that of every full block up to the end of `node`."""
+    keys: list[BlockKey] = []
+    for at in path_to(node):
+        keys += at.keys
+    return keys
 
 
 @dataclass(slots=True)

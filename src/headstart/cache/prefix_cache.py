@@ -36,7 +36,7 @@ from headstart.cache.hashed import HashIndex
 from headstart.cache.index import PrefixIndex
 from headstart.cache.keys import TOKEN_BYTES, BlockKey, Chain, Namespace
 from headstart.cache.lease import Announcement, BlockCopy, Lease
-from headstart.cache.node import Found, Node, blocks_to
+from headstart.cache.node import Found, Node, blocks_to, keys_to
 from headstart.cache.policies import Lru, Policy
 from headstart.cache.pool import BlockId, BlockPool
 from headstart.cache.radix import RadixIndex
@@ -175,6 +175,10 @@ class PrefixCache:
         found, most = self._find(chain, tokens, None)
         parent = found.node.key_before(found.depth)
         return found.depth, chain.keys_behind(parent, found.depth, most // self.block_size)
+
+    def keys(self, lease: Lease) -> list[BlockKey]:
+        """The root's key, then that of every block the lease shares. None is hashed for it."""
+        return keys_to(lease.node)
 
     def touch(self, chain: Chain, tokens: Sequence[int], *, limit: int | None = None) -> None:
         """Count what `tokens` would reuse as used now, so that it is given up last."""

@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 from headstart.cache import Miss, TreeNode
 from headstart.engine.events import KVPicture, KVSource
 from headstart.model.params import SamplingParams
-from headstart.stores.tiers import TierStats
+from headstart.stores.tier import TierStats
 
 FinishReason = Literal["stop", "length", "abort", "error"]
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache
 
-from headstart.cache import Namespace, PrefixCache, reusable_tokens
+from headstart.cache import Lease, Namespace, PrefixCache, reusable_tokens
 from headstart.cache.keys import TOKEN_BYTES, BlockKey
 from headstart.engine.sequence import Sequence
 from headstart.model.kv import KVPool
@@ -83,6 +83,7 @@ class Offload:
             sequence.load = self.tiers.load(
                 space, chunks, first=first, worth=worth, settled=self.settled
             )
+            sequence.load_generation = sequence.chain.generation
 
     def admitted(self, sequence: Sequence) -> None:
         """The sequence has its lease: write what has been loaded into it, and publish that."""
@@ -98,20 +99,23 @@ class Offload:
             self._pool.copy_all(self._cache.take_copies())
             for chunk in chunks:
                 begin = chunk.index * self._tokens
-                if begin > sequence.computed or chunk.key != self._key(sequence, chunk.index):
+                if begin > sequence.computed or lease.generation != sequence.load_generation:
                     break  # Evicted here, or forgotten by a reset, while it was on its way.
                 self._restore(sequence, begin, chunk.payload, chunk.tier)
             self._cache.publish(lease, sequence.tokens, sequence.computed)
         sequence.stored = max(sequence.stored, sequence.computed // self._tokens)
         if self._selective:
-            self._store_reused(sequence, lease.cached_tokens // self._tokens)
+            self._store_reused(sequence, lease)
 
     def computed(self, sequence: Sequence) -> None:
         """More of the sequence is published: send down the chunks that are whole now."""
         if self._selective or sequence.lease is None:
             return
+        if (sequence.stored + 1) * self._blocks > sequence.lease.shared:
+            return
+        keys = self._cache.keys(sequence.lease)
         while (sequence.stored + 1) * self._blocks <= sequence.lease.shared:
-            if not self._store(sequence, sequence.stored):
+            if not self._store(sequence, sequence.stored, keys):
                 sequence.stored = NEVER  # What follows would be of no use.
                 return
             sequence.stored += 1
@@ -135,36 +139,32 @@ class Offload:
         """Write what is on its way down, for at most so long."""
         self.tiers.close(seconds)
 
-    def _key(self, sequence: Sequence, index: int) -> BlockKey:
-        last = (index + 1) * self._blocks
-        return sequence.chain.keys(last)[last - 1]
-
-    def _store_reused(self, sequence: Sequence, count: int) -> None:
-        """Send down the first `count` chunks, but those that were sent before."""
-        for index in range(count):
-            key = self._key(sequence, index)
+    def _store_reused(self, sequence: Sequence, lease: Lease) -> None:
+        """Send down the chunks that were reused, but those that were sent before."""
+        keys = self._cache.keys(lease)
+        for index in range(lease.cached_tokens // self._tokens):
+            key = keys[(index + 1) * self._blocks]
             if key in self._sent:
                 continue
-            if not self._store(sequence, index):
+            if not self._store(sequence, index, keys):
                 return
             self._sent[key] = None
             if len(self._sent) > SENT:
                 del self._sent[next(iter(self._sent))]
 
-    def _store(self, sequence: Sequence, index: int) -> bool:
+    def _store(self, sequence: Sequence, index: int, keys: list[BlockKey]) -> bool:
         lease, chain = sequence.lease, sequence.chain
         assert lease is not None
         space = _persistent(chain.namespace)
-        if space is None:
+        if space is None or lease.generation != self._cache.generation:
             return False
         first, last = index * self._blocks, (index + 1) * self._blocks
-        keys = chain.keys(last)
         width = self._cache.block_size * TOKEN_BYTES
         return self.tiers.store(
             Record(
                 namespace=space,
-                key=keys[last - 1],
-                parent=keys[first - 1] if first else chain.root,
+                key=keys[last],
+                parent=keys[first],
                 first_position=index * self._tokens,
                 tokens=bytes(chain.data[first * width : last * width]),
                 created=self._wall_ns(),

@@ -18,7 +18,8 @@ from headstart.stores import (
     ValkeyStore,
     parse_url,
 )
-from headstart.stores.tiers import Tier, Tiers
+from headstart.stores.tier import Tier
+from headstart.stores.tiers import Tiers
 
 CHUNK_BYTES = 4 * 1024**2
 """A chunk is as many blocks as fit: few files for long prompts, little lost at their ends."""

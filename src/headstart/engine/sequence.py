@@ -63,6 +63,8 @@ class Sequence:
     """Most tokens it had KV of before it was preempted: up to there it computes again."""
     load: Load | None = None
     """Chunks on their way up from the tiers."""
+    load_generation: int = 0
+    """The cache's, when they were asked for."""
     loaded: Counter[str] = field(default_factory=Counter)
     """Tokens by the tier they came from."""
     came_short: bool = False

@@ -13,7 +13,7 @@ from headstart.server.context import Context, offload
 from headstart.server.explain import miss_fields
 from headstart.server.responses import json_response
 from headstart.server.tokens import encode_asked
-from headstart.stores.tiers import TierStats
+from headstart.stores.tier import TierStats
 
 MOST_NODES = 100_000
 

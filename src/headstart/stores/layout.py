@@ -41,11 +41,6 @@ def walk(files: Files, root: Path) -> Iterator[tuple[str, BlockKey, Path]]:
                 yield folder, BlockKey(bytes.fromhex(name[:64])), root / folder / shard / name
 
 
-def namespaces(files: Files, root: Path) -> list[str]:
-    """The folders of namespaces."""
-    return _names(files, root, _NAMESPACE)
-
-
 def temps(files: Files, root: Path) -> list[Path]:
     """Files that are being written, or were when their writer died."""
     return [root / "tmp" / name for name in _names(files, root / "tmp", _TEMP)]

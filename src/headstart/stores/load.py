@@ -4,8 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Lock
 
-from headstart.cache.keys import BlockKey
-
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
@@ -13,7 +11,6 @@ class Loaded:
 
     index: int
     """Its place among the prompt's chunks."""
-    key: BlockKey
     payload: memoryview
     tier: str
 

@@ -19,8 +19,6 @@ from headstart.stores.protocol import Clock
 from headstart.stores.record import Record
 from headstart.stores.tier import Tier, TierStats
 
-__all__ = ["Tier", "TierStats", "Tiers"]
-
 log = logging.getLogger(__name__)
 
 GAIN = 0.8
@@ -202,7 +200,7 @@ class Tiers:
         payload = self._held.get(
             key, self._chunk_bytes, lambda: self._get(job, key, tier), timeout=left
         )
-        return payload is not None and job.load.add(Loaded(job.first + at, key, payload, tier.name))
+        return payload is not None and job.load.add(Loaded(job.first + at, payload, tier.name))
 
     def _get(self, job: _Job, key: BlockKey, tier: Tier) -> memoryview | None:
         begin, expected = self._clock(), GAIN * job.worth
