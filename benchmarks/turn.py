@@ -25,7 +25,8 @@ import httpx
 import torch
 
 from headstart.cache import Namespace, PrefixCache
-from headstart.engine.core import Identity, LocalEngine
+from headstart.engine.core import LocalEngine
+from headstart.engine.identity import Identity
 from headstart.engine.scheduler import Scheduler
 from headstart.model.config import ModelConfig, RopeConfig
 from headstart.model.decoder import Decoder
@@ -201,7 +202,7 @@ def serve(blocks: int, ready: Connection) -> None:
                 max_running=settings.max_running,
             ),
             codec,
-            Identity(bytes(32), "", "", ""),
+            Identity(bytes(32), "", "", "", BLOCK),
             context_length=blocks * BLOCK,
             max_waiting=settings.max_waiting,
         )

@@ -152,6 +152,9 @@ def serve(
         str | None,
         typer.Option(metavar="URL|DIR", help="valkey://host:port, or a directory that is shared."),
     ] = None,
+    tier_codec: Annotated[
+        Literal["raw", "zstd"], typer.Option(help="How KV is packed in the tiers.")
+    ] = "raw",
     tier_write: Annotated[
         Literal["through", "selective"],
         typer.Option(help="Send KV down once it is computed, or once it is reused."),
@@ -215,6 +218,7 @@ def serve(
         disk=None if disk is None else str(disk),
         disk_bytes=disk_bytes,
         remote=remote,
+        tier_codec=tier_codec,
         tier_write=tier_write,
         eviction_policy=eviction_policy,
         cache_ttl=cache_ttl,

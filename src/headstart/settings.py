@@ -47,8 +47,6 @@ class Settings:
     """Seconds without use after which a prefix is dropped; None keeps it while there is room."""
     retention_budget_bytes: int | None = None
     """KV that the pins of one tenant may protect; None is half of the pool."""
-    ghosts: int = 65_536
-    """Lost blocks that are remembered, to say why a prompt missed."""
     ram_tier_bytes: int = 0
     """Host memory for KV that leaves the pool; 0 is no such tier."""
     disk: str | None = None
@@ -57,6 +55,8 @@ class Settings:
     """What it may hold."""
     remote: str | None = None
     """`valkey://host:port`, or a directory that several servers share."""
+    tier_codec: Literal["raw", "zstd"] = "raw"
+    """How KV is packed in the tiers; zstd is lossless, and needs the package zstandard."""
     tier_write: Literal["through", "selective"] = "through"
     """When KV goes down to the tiers: once it is computed, or once it is reused."""
     kv_events: str | None = None

@@ -34,7 +34,7 @@ pytestmark = pytest.mark.slow
 
 LENGTHS = (1, 255, 256, 257, 258, 300, 511, 512, 513, 600, 768, 769, 900)
 PROMPTS = [prompt_of(length) for length in LENGTHS]
-KILLS = int(os.environ.get("HEADSTART_KILLS", "8"))
+KILLS = int(os.environ.get("HEADSTART_KILLS", "3"))
 """Of the server. By hand: 100."""
 
 

@@ -1,9 +1,13 @@
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tests.stores.build import chunk
 
 from headstart.engine.open_tiers import CHUNK_BYTES, TierError, chunk_blocks, open_tiers
 from headstart.settings import Settings
+from headstart.stores.inspect import chunks
 
 MIB = 1024**2
 
@@ -63,3 +67,19 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(TierError, match="can't be used"):
         open_tiers(Settings(disk=str(tmp_path / "file" / "kv")), chunk_bytes=4096)
+
+
+@pytest.mark.parametrize(("name", "codec"), [("raw", 0), ("zstd", 1)])
+def test_chunks_are_packed_as_asked(tmp_path: Path, name: Any, codec: int) -> None:
+    settings = Settings(disk=str(tmp_path), tier_codec=name)
+    record = chunk()
+    tiers = open_tiers(settings, chunk_bytes=len(record.payload))
+    assert tiers is not None
+    deadline = time.monotonic() + 10
+    while not list(chunks(tmp_path)) and time.monotonic() < deadline:
+        tiers.store(record)  # Declined until the directory is scanned.
+        time.sleep(0.02)
+    tiers.close(5.0)
+    (found,) = chunks(tmp_path, verify=True)
+    assert found.header is not None
+    assert (found.header.codec, found.problem) == (codec, "")

@@ -10,7 +10,8 @@ import torch
 from tests.failure_kinds.drive import BLOCK
 
 from headstart.cache import PrefixCache
-from headstart.engine.core import Identity, LocalEngine
+from headstart.engine.core import LocalEngine
+from headstart.engine.identity import Identity
 from headstart.engine.scheduler import Scheduler
 from headstart.model.decoder import Decoder
 from headstart.model.kv import KVPool
@@ -35,7 +36,7 @@ def side_by_side(
                 Runner(Decoder(config, loaded.weights, positions=config.context_length), pool),
                 Scheduler(cache, max_batch_tokens=64, max_running=8),
                 loaded.codec,
-                Identity(weights=loaded.digest, dtype="float32", layout="one pool", rope="one"),
+                Identity(loaded.digest, "float32", "one pool", "one", BLOCK),
                 context_length=config.context_length,
                 max_waiting=8,
                 adapters=adapters,

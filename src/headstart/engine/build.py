@@ -8,7 +8,8 @@ from pathlib import Path
 import torch
 
 from headstart.cache import POLICIES, PrefixCache
-from headstart.engine.core import Identity, LocalEngine
+from headstart.engine.core import LocalEngine
+from headstart.engine.identity import Identity
 from headstart.engine.offload import Offload
 from headstart.engine.open_tiers import chunk_blocks, open_tiers
 from headstart.engine.scheduler import Scheduler
@@ -26,6 +27,9 @@ log = logging.getLogger("headstart.engine")
 
 DETERMINISTIC_CHUNK = 256
 """Tokens between the fixed chunk borders of deterministic mode; rounded up to whole blocks."""
+
+GHOSTS = 65_536
+"""Lost blocks that are remembered, to say why a prompt missed; some 15 MB."""
 
 
 class TooLittleMemory(ValueError):
@@ -72,7 +76,7 @@ def build_engine(loaded: LoadedModel, settings: Settings) -> LocalEngine:
         enabled=settings.prefix_cache,
         clock=time.monotonic,
         ttl=settings.cache_ttl,
-        ghosts=settings.ghosts,
+        ghosts=GHOSTS,
         generation=0 if root is None else read_generation(root, time.time_ns()),
         retention_budget=None if budget is None else budget // block_bytes,
     )
@@ -125,6 +129,7 @@ def build_engine(loaded: LoadedModel, settings: Settings) -> LocalEngine:
             layout=f"{config.layers} layers of {config.kv_heads}x{config.head_dim}, "
             f"chunk {chunk}, stored by {stored}{'' if chunk is None else _numerics(device)}",
             rope=str(config.rope),
+            block_size=settings.block_size,
         ),
         context_length=context,
         max_waiting=settings.max_waiting,

@@ -9,16 +9,15 @@ import logging
 import secrets
 import threading
 import time
-from array import array
 from collections import Counter
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-import numpy as np
 from torch import Tensor
 
 from headstart.cache import Namespace, OverBudget, Pin, PrefixCache, TreeNode, Visit
+from headstart.engine.admission import checked_prompt
+from headstart.engine.answers import Answers
 from headstart.engine.api import (
     CacheStats,
     Chunk,
@@ -26,17 +25,16 @@ from headstart.engine.api import (
     EngineStopped,
     FinishReason,
     GenerateRequest,
-    Hints,
     InvalidGrammar,
     InvalidRequest,
     Lookup,
     Pinned,
-    PromptTooLong,
     QueueFull,
     Verified,
 )
 from headstart.engine.events import EventSink, KVPicture, KVSource
 from headstart.engine.generation import LocalGeneration
+from headstart.engine.identity import Identity
 from headstart.engine.offload import Offload
 from headstart.engine.output import Output
 from headstart.engine.scheduler import Scheduler, Work
@@ -50,19 +48,6 @@ from headstart.model.sampling import Sampled, SequenceSampler
 from headstart.text.codec import Codec
 
 log = logging.getLogger("headstart.engine")
-
-AT_ONCE_TOKENS = 4096
-"""Answers to prompts up to this long are remembered in less than a millisecond."""
-
-
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """What names this engine's KV besides tokens, tenant, salt and adapter."""
-
-    weights: bytes
-    dtype: str
-    layout: str
-    rope: str
 
 
 @dataclass(slots=True, eq=False)
@@ -121,7 +106,7 @@ class LocalEngine:
         self._finished: Counter[FinishReason] = Counter()
         self._generated = 0
         self._arrivals = 0
-        self._notes = ThreadPoolExecutor(1, "headstart-notes")
+        self._answers = Answers(codec)
         self._accepting = True
         self._stopping = False
         self._thread = threading.Thread(target=self._run, name="headstart-engine", daemon=True)
@@ -144,7 +129,9 @@ class LocalEngine:
 
     def submit(self, request: GenerateRequest) -> LocalGeneration:
         """Queue a request. Raises EngineError, with nothing queued, if it can't be served."""
-        prompt = self._checked_prompt(request)
+        prompt = checked_prompt(
+            request, vocab_size=self._vocab_size, context_length=self._context_length
+        )
         namespace, adapter = self._namespace(request.tenant, request.salt, request.adapter)
         params = request.params
         masks = [self._mask(request) for _ in range(request.n)]
@@ -324,7 +311,7 @@ class LocalEngine:
             self._stopping = True
             self._wake.notify()
         await asyncio.to_thread(self._thread.join)
-        self._notes.shutdown(cancel_futures=True)
+        self._answers.close()
         if self._offload is not None:
             left = max(1.0, deadline - self._clock())
             await asyncio.to_thread(self._offload.close, left)
@@ -333,53 +320,14 @@ class LocalEngine:
         with self._lock:
             self._wake.notify()
 
-    def _checked_prompt(self, request: GenerateRequest) -> "array[int]":
-        """The prompt, packed. What comes packed already costs a copy and no more."""
-        most = request.params.max_tokens
-        try:
-            prompt = _packed(request.prompt)
-            highest = int(np.frombuffer(prompt, np.uint32).max()) if prompt else 0
-        except OverflowError:
-            highest = self._vocab_size
-        if highest >= self._vocab_size:
-            raise InvalidRequest(
-                f"Token ids must lie in 0..{self._vocab_size - 1}.", field="prompt"
-            )
-        if not prompt:
-            raise InvalidRequest("The prompt is empty; send at least one token.", field="prompt")
-        if beyond := [id_ for id_ in request.params.logit_bias if not 0 <= id_ < self._vocab_size]:
-            raise InvalidRequest(
-                f"Token id {beyond[0]} in logit_bias does not exist; ids must lie in "
-                f"0..{self._vocab_size - 1}.",
-                field="logit_bias",
-            )
-        if len(prompt) + most > self._context_length:
-            raise PromptTooLong(
-                f"This server's context length is {self._context_length} tokens. "
-                f"{len(prompt) + most} were requested: {len(prompt)} in the prompt and {most} for "
-                "the completion. Shorten the prompt or lower max_tokens.",
-                prompt_tokens=len(prompt),
-                limit=self._context_length,
-            )
-        return prompt
-
     def _namespace(
         self, tenant: str, salt: str | None, adapter: str | None
     ) -> tuple[Namespace, Adapter | None]:
         if adapter is not None and adapter not in self._adapters:
             raise InvalidRequest(f"No adapter is loaded under the name {adapter!r}.", field="model")
         loaded = None if adapter is None else self._adapters[adapter]
-        namespace = Namespace(
-            weights=self._identity.weights,
-            adapter=None if loaded is None else loaded.digest,
-            tenant=tenant,
-            salt=salt,
-            dtype=self._identity.dtype,
-            layout=self._identity.layout,
-            rope=self._identity.rope,
-            block_size=self._cache.block_size,
-        )
-        return namespace, loaded
+        digest = None if loaded is None else loaded.digest
+        return self._identity.namespace(tenant, salt, digest), loaded
 
     def _mask(self, request: GenerateRequest) -> GrammarMatcher | None:
         grammar = request.params.grammar
@@ -407,34 +355,17 @@ class LocalEngine:
             new_tokens=sequence.prompt_tokens - cached,
             output_tokens=sequence.generated,
             session=None if hints.session is None else (choice.request.tenant, hints.session),
-            stop=self._why_ended(sequence, hints, reason),
+            stop=self._answers.why_ended(choice.request, sequence, reason),
             ended=hints.ended,
             expected_gap=hints.expected_gap,
         )
         self._scheduler.finish(sequence, visit)
         if reason in ("stop", "length") and sequence.generated:
-            self._remember(choice.request.tenant, sequence)
+            self._answers.ended(choice.request.tenant, sequence)
             if self._verifier is not None:
                 self._verifier.ended(sequence, cached, choice.adapter)
         del self._choices[choice.sequence]
         self._finished[reason] += 1
-
-    def _why_ended(self, sequence: TokenSequence, hints: Hints, reason: FinishReason) -> str:
-        """The reason, "tool_calls" among them: after a call the next request comes soon."""
-        if hints.tools and reason == "stop":
-            answer = self._codec.decode(sequence.tokens[sequence.prompt_tokens :])
-            if any(marker in answer for marker in self._codec.tool_format.markers):
-                return "tool_calls"
-        return reason
-
-    def _remember(self, tenant: str, sequence: TokenSequence) -> None:
-        """Have the answer's own ids used when its text comes back (TURN-01)."""
-        prompt = sequence.tokens[: sequence.prompt_tokens]
-        answer = sequence.tokens[sequence.prompt_tokens :]
-        if len(prompt) <= AT_ONCE_TOKENS:
-            self._codec.remember(tenant, prompt, answer)
-        else:
-            self._notes.submit(self._codec.remember, tenant, prompt, answer)
 
     def _run(self) -> None:
         try:
@@ -546,12 +477,6 @@ class LocalEngine:
         for choice in list(self._choices.values()):
             choice.sequence.in_step = False
             self._fail(choice, reason)
-
-
-def _packed(prompt: Sequence[int]) -> "array[int]":
-    if isinstance(prompt, array) and prompt.typecode == "I":
-        return prompt
-    return array("I", prompt)
 
 
 def _slice(work: Work, choice: _Choice) -> Slice:

@@ -10,14 +10,18 @@ from pathlib import Path
 from headstart.settings import Settings
 from headstart.stores import (
     Breaker,
+    Codec,
     DiskStore,
     FolderStore,
     Guarded,
     RamStore,
+    Raw,
     Store,
     ValkeyStore,
+    Zstd,
     parse_url,
 )
+from headstart.stores.errors import CodecMissing
 from headstart.stores.tier import Tier
 from headstart.stores.tiers import Tiers
 
@@ -48,12 +52,13 @@ def open_tiers(settings: Settings, *, chunk_bytes: int) -> Tiers | None:
     """
     if not settings.prefix_cache:
         return None
+    codec = _codec(settings.tier_codec)
     tiers: list[Tier] = []
     if settings.ram_tier_bytes:
         arena = memoryview(mmap.mmap(-1, settings.ram_tier_bytes))
-        tiers.append(_tier("ram", RamStore(arena, clock=time.monotonic)))
+        tiers.append(_tier("ram", RamStore(arena, clock=time.monotonic, codec=codec)))
     if settings.disk is not None:
-        folder = _folder(Path(settings.disk))
+        folder = _folder(Path(settings.disk), codec)
         disk = DiskStore(
             folder,
             max_bytes=settings.disk_bytes,
@@ -63,7 +68,7 @@ def open_tiers(settings: Settings, *, chunk_bytes: int) -> Tiers | None:
         )
         tiers.append(_tier("disk", disk))
     if settings.remote is not None:
-        tiers.append(_tier("remote", _remote(settings.remote)))
+        tiers.append(_tier("remote", _remote(settings.remote, codec)))
     return Tiers(tiers, chunk_bytes=chunk_bytes, clock=time.monotonic) if tiers else None
 
 
@@ -71,23 +76,36 @@ def _tier(name: str, store: Store) -> Tier:
     return Tier(name, Guarded(name, store, Breaker(), clock=time.monotonic))
 
 
-def _remote(where: str) -> Store:
+def _remote(where: str, codec: Codec) -> Store:
     if "://" not in where:
-        return _folder(Path(where))
+        return _folder(Path(where), codec)
     try:
-        return ValkeyStore(parse_url(where), clock=time.monotonic)
+        return ValkeyStore(parse_url(where), clock=time.monotonic, codec=codec)
     except ValueError as error:
         raise TierError(f"--remote: {error}, or a directory.") from error
 
 
-def _folder(root: Path) -> FolderStore:
+def _folder(root: Path, codec: Codec) -> FolderStore:
     try:
         root.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
         raise TierError(f"{root} can't be used for KV: {error}.") from error
     return FolderStore(
-        root, clock=time.monotonic, time_ns=time.time_ns, random=lambda: secrets.token_hex(8)
+        root,
+        clock=time.monotonic,
+        time_ns=time.time_ns,
+        random=lambda: secrets.token_hex(8),
+        codec=codec,
     )
+
+
+def _codec(name: str) -> Codec:
+    if name == "raw":
+        return Raw()
+    try:
+        return Zstd()
+    except CodecMissing as error:
+        raise TierError(f"--tier-codec: {error}: pip install 'headstart[zstd]'.") from error
 
 
 def _in_thread(work: Callable[[], None]) -> None:
