@@ -204,6 +204,15 @@ def test_law_1_holds_to_the_last_token_of_the_models_own_context(in_bf16: Loaded
             assert (none, cached) == (0, reusable(prompt, CHUNK))
             assert len(cold) == MAX_TOKENS
             assert warm == cold
+            others = [answer(engine, prompt[at : at + 40], **ASKED) for at in (1, 2, 3)]
+            (batched, cached), *_ = await asyncio.gather(one(engine), *others)
+            assert cached == reusable(prompt, CHUNK)
+            assert batched == cold
+            # What doesn't fit beside it takes its end away, three chunks of it.
+            await answer(engine, [7, *prompt[: 1200 - MAX_TOKENS]], **ASKED)
+            evicted, cached = await one(engine)
+            assert 0 < cached < reusable(prompt, CHUNK)
+            assert evicted == cold
 
     asyncio.run(main())
 

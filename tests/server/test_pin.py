@@ -63,10 +63,18 @@ def test_a_pin_tells_what_it_keeps_and_how_long(live: Any) -> None:
     assert (plain["tokens"], plain["priority"], plain["ttl"]) == (40, 0, 300)
     assert (told["tokens"], told["priority"], told["ttl"]) == (40, 3, 7.5)
     assert 6 < told["expires_in"] <= 7.5
-    assert plain["id"] != told["id"]
-    for each in (plain, told):
-        assert live.delete(f"/cache/pin/{each['id']}").json() == {"id": each["id"], "deleted": True}
+    assert live.delete(f"/cache/pin/{told['id']}").json() == {"id": told["id"], "deleted": True}
     assert pins(live) == []
+
+
+def test_a_prefix_that_is_pinned_again_is_one_pin_with_the_new_promise(live: Any) -> None:
+    prompt = ids(1, 40)
+    complete(live, prompt)
+    first, again = pin(live, prompt), pin(live, prompt, ttl=7.5, priority=3)
+    assert again["id"] == first["id"]
+    (only,) = pins(live)
+    assert (only["id"], only["priority"], only["ttl"]) == (first["id"], 3, 7.5)
+    live.delete(f"/cache/pin/{first['id']}")
 
 
 def test_it_keeps_what_is_cached_of_a_longer_prompt(live: Any) -> None:
