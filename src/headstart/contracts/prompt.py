@@ -1,0 +1,84 @@
+"""A prompt as a contract sees it: blocks in the vendor's order, marks and what else counts."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Literal
+
+Kind = Literal[
+    "tool", "system", "developer", "user", "assistant", "thinking", "tool_use", "tool_result"
+]
+
+DIGEST_BYTES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A client's wish that the prefix through this block be cached."""
+
+    ttl: str | None = None
+    """As the vendor spells it (`5m`, `12h`); None is the request's or the vendor's default."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One position of the flattened prompt: a tool, a content block, a message without blocks."""
+
+    kind: Kind
+    digest: bytes
+    """Of all it says, its kind and role included, its mark excluded."""
+    end: int
+    """Tokens of the rendered prompt through this block; never less than the block before it."""
+    message: int
+    """Index of its message, or of its run of system blocks or tools, in the request."""
+    path: str
+    """Where it stands in the body, as the vendor's errors spell it."""
+    mark: Mark | None = None
+    markable: bool = True
+    """Whether it may carry a mark: an empty text and a thinking block may not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What a request asks of the cache as a whole."""
+
+    mode: Literal["implicit", "explicit"] = "implicit"
+    ttl: str | None = None
+    """Of marks that name none (OpenAI)."""
+    automatic: Mark | None = None
+    """The mark at the top level of the body (Anthropic)."""
+    retention: str | None = None
+    """`in_memory` or `24h` (OpenAI's older models)."""
+    content: str | None = None
+    """The name of a `cachedContents` resource that comes before the blocks (Gemini)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One request. Everything a contract decides follows from it, its entries and the time."""
+
+    tenant: str
+    model: str
+    """As the client named it: two names share nothing."""
+    blocks: Sequence[Block]
+    ids: Sequence[int]
+    """The rendered prompt."""
+    partition: str = ""
+    """What else the vendor separates caches by: a workspace, a cache key."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """What shapes a vendor's prompt without being a block, by the vendor's name for it."""
+    wishes: Wishes = Wishes()
+
+    @property
+    def tokens(self) -> int:
+        """All of the prompt, the words that open the answer included."""
+        return len(self.ids)
+
+
+def digest(*parts: bytes) -> bytes:
+    """One digest of several parts, each framed by its length."""
+    state = blake2b(digest_size=DIGEST_BYTES)
+    for part in parts:
+        state.update(len(part).to_bytes(8))
+        state.update(part)
+    return state.digest()

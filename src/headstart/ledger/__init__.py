@@ -1,0 +1,1 @@
+"""Token accounts, prices, savings and break-even."""

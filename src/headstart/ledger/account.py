@@ -1,0 +1,26 @@
+"""One request's token account. Every vendor's usage object is a projection of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """fresh + read + written = prompt, every term at least 0; fixed when the answer begins."""
+
+    prompt: int
+    read: int
+    """Prompt tokens whose prefill was skipped and that the contract may call cached."""
+    output: int = 0
+    written: Mapping[str, int] = field(default_factory=dict)
+    """Prompt tokens billed as written to the cache, by lifetime (`5m`, `1h`, `30m`, `12h`)."""
+
+    def __post_init__(self) -> None:
+        terms = (self.prompt, self.read, self.output, self.fresh, *self.written.values())
+        if min(terms) < 0:
+            raise ValueError(f"an account with a negative term: {self}")
+
+    @property
+    def fresh(self) -> int:
+        """Prompt tokens computed at the plain price."""
+        return self.prompt - self.read - sum(self.written.values())
