@@ -15,6 +15,8 @@ class Settings:
     """The default's name, a Hugging Face directory, a GGUF file or a hub id."""
     served_model_name: str | None = None
     """The name clients ask for; None derives it from `model`."""
+    aliases: tuple[tuple[str, str], ...] = ()
+    """(vendor, model name) pairs: more names of the model, under that vendor's cache contract."""
     dtype: Literal["bfloat16", "float32"] = "bfloat16"
     device: Literal["cpu", "cuda", "auto"] = "auto"
     load_format: Literal["auto", "dummy"] = "auto"

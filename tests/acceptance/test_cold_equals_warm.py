@@ -96,7 +96,7 @@ async def evict(
     engine: LocalEngine, prompts: Sequence[Sequence[int]], *, filler: Sequence[int]
 ) -> None:
     """Use the pool for other things, if need be, until nothing of `prompts` is left in it."""
-    for number in range(POOL_TOKENS // len(filler) + 2):
+    for number in range(engine.stats().cache.capacity_tokens // len(filler) + 2):
         if not any(would_hit(engine, prompt) for prompt in prompts):
             return
         await answer(engine, filler, max_tokens=1, salt=f"filler {number}")
@@ -155,8 +155,12 @@ def test_law_1_four_runs_of_fifty_prompts_are_the_same_bits_in_deterministic_mod
     in_bf16: LoadedModel,
 ) -> None:
     async def main() -> None:
-        # Chunks are whole here whatever the budget; this one lets the group run in one step.
-        settings = {**pool(in_bf16, POOL_TOKENS), "max_batch_tokens": GROUP * CHUNK}
+        # Chunks are whole here whatever the budget; this one lets the group run in one step. What
+        # a prompt computes again behind its last whole chunk must not evict the next one's.
+        settings = {
+            **pool(in_bf16, POOL_TOKENS + (GROUP - 1) * CHUNK),
+            "max_batch_tokens": GROUP * CHUNK,
+        }
         async with running(in_bf16, **settings, deterministic=True) as engine:
             await hold_four_runs(engine, in_bf16, CHUNK, hold_exactly)
 

@@ -6,7 +6,7 @@ from typing import Any
 import openai
 import pytest
 
-from headstart.dialects.openai.errors import ApiError
+from headstart.dialects.errors import ApiError
 from headstart.server.auth import ANYONE, Caller, KeysFileError, load_keyring
 from headstart.settings import Settings
 

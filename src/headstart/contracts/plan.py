@@ -15,6 +15,7 @@ class Hit:
     """Its tokens, in this prompt."""
     lifetime: str
     seconds: float
+    """Of life from now on; 0 where the contract keeps no entry of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,7 @@ class Decision:
     prompt: int
     read: int
     written: Mapping[str, int]
-    """By lifetime, as the vendor spells it; only what is written is named."""
+    """By lifetime, as the vendor spells it: every one that it bills is named."""
 
     @property
     def fresh(self) -> int:
@@ -55,8 +56,8 @@ class Plan:
     hit: Hit | None = None
     writes: tuple[Write, ...] = ()
     """By ascending end."""
-    billed: bool = True
-    """Whether the vendor counts what is written; if not, it is fresh."""
+    billed: tuple[str, ...] = ()
+    """The lifetimes whose writes the vendor counts, also as 0; others are fresh."""
     unit: int = 1
     """Reads are cut down to a multiple of this."""
     minimum: int = 0
@@ -68,19 +69,17 @@ class Plan:
         read -= read % self.unit
         if read < self.minimum:
             read = 0
-        written: dict[str, int] = {}
+        written = dict.fromkeys(self.billed, 0)
         done = read
-        if self.billed:
-            for write in sorted(self.writes, key=lambda write: (-write.seconds, write.end)):
-                if write.end > done:
-                    tokens = write.end - done
-                    written[write.lifetime] = written.get(write.lifetime, 0) + tokens
-                    done = write.end
+        for write in sorted(self.writes, key=lambda write: (-write.seconds, write.end)):
+            if write.lifetime in written and write.end > done:
+                written[write.lifetime] += write.end - done
+                done = write.end
         return Decision(self.prompt, read, written)
 
     def commit(self, entries: Entries, now: float) -> None:
         """Write the entries and refresh the one that was read. `now`: when the request began."""
-        if self.hit is not None:
+        if self.hit is not None and self.hit.seconds:
             self._put(entries, self.hit, now)
         for write in self.writes:
             self._put(entries, write, now)
@@ -99,6 +98,6 @@ class Plan:
     def kept(self) -> list[tuple[int, float]]:
         """(tokens, seconds) of every prefix that is promised to stay."""
         prefixes: list[Hit | Write] = [*self.writes]
-        if self.hit is not None:
+        if self.hit is not None and self.hit.seconds:
             prefixes.append(self.hit)
         return [(prefix.end, prefix.seconds) for prefix in prefixes]

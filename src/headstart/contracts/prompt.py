@@ -49,8 +49,13 @@ class Wishes:
     """The mark at the top level of the body (Anthropic)."""
     retention: str | None = None
     """`in_memory` or `24h` (OpenAI's older models)."""
+    told: bool = False
+    """Whether mode and ttl were sent at all (`prompt_cache_options`)."""
     content: str | None = None
     """The name of a `cachedContents` resource that comes before the blocks (Gemini)."""
+
+
+NO_WISHES = Wishes()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +72,7 @@ class Prompt:
     """What else the vendor separates caches by: a workspace, a cache key."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """What shapes a vendor's prompt without being a block, by the vendor's name for it."""
-    wishes: Wishes = Wishes()
+    wishes: Wishes = NO_WISHES
 
     @property
     def tokens(self) -> int:

@@ -64,6 +64,10 @@ class Chunk:
     finish_reason: FinishReason | None = None
     tokens: int = 0
     """Tokens this piece stands for, the end-of-sequence token included."""
+    stop: str | None = None
+    """The stop string that ended the choice."""
+    ids: tuple[int, ...] = ()
+    """Those tokens."""
 
 
 @dataclass(frozen=True, slots=True)

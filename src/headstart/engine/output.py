@@ -41,7 +41,15 @@ class Output:
             elif self._count >= self._max_tokens:
                 text, reason = text + self._flush(), "length"
         self.finished = reason is not None
-        return Chunk(self._index, text, self._logprobs(sampled), reason, tokens=1)
+        return Chunk(
+            self._index,
+            text,
+            self._logprobs(sampled),
+            reason,
+            tokens=1,
+            stop=self._stops.found,
+            ids=(sampled.token,),
+        )
 
     def fail(self, reason: FinishReason) -> Chunk:
         """End the choice for a reason outside it; text held back comes out."""

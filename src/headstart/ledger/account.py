@@ -24,3 +24,13 @@ class Account:
     def fresh(self) -> int:
         """Prompt tokens computed at the plain price."""
         return self.prompt - self.read - sum(self.written.values())
+
+    def __add__(self, other: "Account") -> "Account":
+        """The account of several prompts that answer one request."""
+        lifetimes = {**self.written, **other.written}
+        return Account(
+            self.prompt + other.prompt,
+            self.read + other.read,
+            self.output + other.output,
+            {name: self.written.get(name, 0) + other.written.get(name, 0) for name in lifetimes},
+        )

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Awaitable, Callable
-from uuid import uuid4
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -11,19 +10,22 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from headstart.dialects.openai.chat import OpenAIChat
 from headstart.engine.api import Engine
 from headstart.server import about, cache, keep, tokens
-from headstart.server.auth import ANYONE, Caller, load_keyring
+from headstart.server.auth import ANYONE, Caller, credential, load_keyring
 from headstart.server.call import Call
 from headstart.server.chat import chat
 from headstart.server.completions import completions
 from headstart.server.context import Context
 from headstart.server.errors import answer_error, on_http_exception
 from headstart.server.explain import explain
+from headstart.server.manners import manners_of, request_id_of
 from headstart.server.metrics import Metrics
 from headstart.server.observe import Observe
 from headstart.server.reports import Reports
 from headstart.server.snapshot import snapshot
+from headstart.server.terms import AllTerms
 from headstart.settings import Settings
 from headstart.text.codec import Codec
 
@@ -32,8 +34,10 @@ Gate = Callable[[str | None], Caller]
 """From the `Authorization` header to the caller. Raises ApiError."""
 
 
-def create_app(engine: Engine, codec: Codec, settings: Settings) -> Starlette:
-    """Wire one server. Raises KeysFileError."""
+def create_app(
+    engine: Engine, codec: Codec, settings: Settings, *, now: Callable[[], float] = time.time
+) -> Starlette:
+    """Wire one server. `now`: the clock of the contracts. Raises KeysFileError."""
     keyring = load_keyring(settings)
     ctx = Context(
         engine=engine,
@@ -45,6 +49,8 @@ def create_app(engine: Engine, codec: Codec, settings: Settings) -> Starlette:
         model=settings.served_model_name or settings.model,
         vocab_size=codec.vocab_size,
         created=int(time.time()),
+        terms=AllTerms(settings.aliases),
+        now=now,
     )
 
     def route(path: str, method: str, endpoint: Endpoint, gate: Gate) -> Route:
@@ -52,7 +58,7 @@ def create_app(engine: Engine, codec: Codec, settings: Settings) -> Starlette:
 
     tenant, operator = keyring.authenticate, keyring.operator
     routes = [
-        route("/v1/chat/completions", "POST", chat, tenant),
+        route("/v1/chat/completions", "POST", chat(OpenAIChat()), tenant),
         route("/v1/completions", "POST", completions, tenant),
         route("/v1/models", "GET", about.models, tenant),
         route("/v1/models/{model:path}", "GET", about.one_model, tenant),
@@ -85,11 +91,12 @@ def _open(_: str | None) -> Caller:
 def _bind(ctx: Context, endpoint: Endpoint, gate: Gate) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
         arrived = time.perf_counter()
+        request_id = request_id_of(request)
         try:
-            caller = gate(request.headers.get("authorization"))
-            call = Call(request, caller, uuid4().hex, arrived, time.perf_counter)
+            caller = gate(credential(request))
+            call = Call(request, caller, request_id, arrived, time.perf_counter, ctx.now())
             return await endpoint(ctx, call)
         except Exception as error:
-            return answer_error(error)
+            return answer_error(error, manners_of(request), request_id)
 
     return answer

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from headstart.dialects.openai.errors import ApiError
+from starlette.requests import Request
+
+from headstart.dialects.errors import ApiError
 from headstart.settings import Settings
 
 
@@ -52,6 +54,16 @@ class Keyring:
             message = "This shows or changes what all tenants share: it needs the operator's key."
             raise ApiError(403, message, code="insufficient_permissions")
         return caller
+
+
+def credential(request: Request) -> str | None:
+    """The `Authorization` header, or what Anthropic's and Google's clients send in its place."""
+    given = request.headers.get("authorization")
+    if given is not None:
+        return given
+    headers = (request.headers.get(name) for name in ("x-api-key", "x-goog-api-key"))
+    key = next((key for key in headers if key), request.query_params.get("key"))
+    return None if key is None else f"Bearer {key}"
 
 
 def load_keyring(settings: Settings) -> Keyring:

@@ -2,7 +2,7 @@
 
 from starlette.requests import Request
 
-from headstart.dialects.openai.errors import ApiError
+from headstart.dialects.errors import ApiError
 
 
 async def read_body(request: Request, limit: int) -> bytes:

@@ -6,7 +6,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from headstart.dialects.openai.errors import invalid
+from headstart.dialects.errors import invalid
 from headstart.dialects.openai.prompt_request import parse_prompt
 from headstart.server.call import Call
 from headstart.server.context import Context, offload
@@ -75,6 +75,7 @@ async def tree(ctx: Context, call: Call) -> Response:
 async def reset(ctx: Context, _: Call) -> Response:
     """Forget all KV; running requests finish, and what they computed isn't kept."""
     ctx.engine.reset_cache()
+    ctx.terms.reset()
     return json_response({"reset": True})
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from starlette.requests import Request
 from starlette.types import Receive
 
+from headstart.dialects.dialect import Envelope
 from headstart.server.auth import Caller
 from headstart.server.body import read_body
 
@@ -21,11 +22,18 @@ class Call:
     arrived: float
     """In seconds on `clock`."""
     clock: Callable[[], float]
+    began: float
+    """The same moment in seconds since the epoch, on the clock of the contracts."""
 
     @property
     def receive(self) -> Receive:
         """Where news of the client's leaving comes from."""
         return self.request.receive
+
+    @property
+    def envelope(self) -> Envelope:
+        """What it says outside its body."""
+        return Envelope(self.request.headers, self.request.path_params)
 
     async def body(self, limit: int) -> bytes:
         """The whole body. Raises ApiError 413 beyond `limit` bytes."""

@@ -1,54 +1,77 @@
-"""`POST /v1/chat/completions`."""
+"""Chat completions, in any dialect."""
 
-import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 
 from starlette.responses import Response
 
-from headstart.dialects.openai.chat_request import ChatRequest, parse_chat
-from headstart.dialects.openai.chat_response import ChatChoice, chat_response
-from headstart.dialects.openai.chat_stream import ChatStream
-from headstart.dialects.openai.choice import ChoiceAssembler
+from headstart.dialects.chat import ChatRequest
+from headstart.dialects.choice import ChoiceAssembler
+from headstart.dialects.dialect import Dialect, Head, Stream
+from headstart.dialects.gathered import Gathered
 from headstart.engine.api import GenerateRequest
 from headstart.model.params import Grammar
-from headstart.server.account import Account
-from headstart.server.auth import Caller
 from headstart.server.call import Call
 from headstart.server.context import Context, offload
 from headstart.server.disconnect import while_connected
 from headstart.server.generate import Answer, submit
-from headstart.server.prepare import encode, to_hints, to_params
+from headstart.server.prepare import locate, to_hints, to_params
 from headstart.server.responses import json_response
+from headstart.server.settlement import Asked, Settlement
 from headstart.server.stream import event_stream
+from headstart.server.terms import Terms
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A chat request, and the same thing in the engine's terms."""
+    """A chat request, and the same thing in the terms of engine and contract."""
 
-    asked: ChatRequest
-    generate: GenerateRequest
+    head: Head
+    terms: Terms
+    asked: Asked
+
+    @property
+    def request(self) -> ChatRequest:
+        """What was asked for."""
+        return self.head.asked
 
 
-def prepare(ctx: Context, body: bytes, caller: Caller, request_id: str) -> Job:
+def chat(dialect: Dialect) -> Callable[[Context, Call], Awaitable[Response]]:
+    """The endpoint that speaks `dialect`."""
+
+    async def endpoint(ctx: Context, call: Call) -> Response:
+        body = await call.body(ctx.settings.max_body_bytes)
+        job = await offload(body, prepare, ctx, body, call, dialect)
+        return await answer(ctx, call, dialect, job)
+
+    return endpoint
+
+
+def prepare(ctx: Context, body: bytes, call: Call, dialect: Dialect) -> Job:
     """Parse, render, tokenise. Raises ApiError and TemplateError."""
-    asked = parse_chat(body)
+    return to_job(ctx, dialect.parse(body, call.envelope), call, dialect)
+
+
+def to_job(ctx: Context, asked: ChatRequest, call: Call, dialect: Dialect) -> Job:
+    """Render and tokenise what is asked, and plan what it may read. Raises ApiError and others."""
+    tenant = call.caller.tenant
     adapter = ctx.adapter(asked.model)
-    prompt = encode(ctx, asked.conversation, "messages", caller.tenant)
-    params = to_params(ctx, asked.sampling, len(prompt), _grammar(ctx, asked), "messages")
+    terms = ctx.terms.of(asked.model, dialect.vendor)
+    prompt = locate(ctx, asked, tenant, blocks=terms.contract.reads_blocks)
     generate = GenerateRequest(
-        id=request_id,
-        prompt=prompt,
-        params=params,
+        id=dialect.response_id(call.id),
+        prompt=prompt.ids,
+        params=to_params(ctx, asked.sampling, prompt.tokens, _grammar(ctx, asked), "messages"),
         n=asked.n,
-        tenant=caller.tenant,
+        tenant=tenant,
         salt=asked.cache_salt,
         adapter=adapter,
         hints=to_hints(asked.cache_hints, tools=bool(asked.conversation.tools)),
     )
-    return Job(asked, generate)
+    plan = terms.contract.plan(prompt, terms.entries, call.began)
+    head = Head(generate.id, call.began, asked)
+    return Job(head, terms, Asked(generate, prompt, plan, call.began))
 
 
 def _grammar(ctx: Context, asked: ChatRequest) -> Grammar | None:
@@ -67,67 +90,69 @@ def _grammar_field(asked: ChatRequest) -> str:
     return "tools" if asked.tool_choice.mode == "required" else "response_format"
 
 
-async def chat(ctx: Context, call: Call) -> Response:
-    """Answer a chat completion, whole or as a stream."""
-    body = await call.body(ctx.settings.max_body_bytes)
-    job = await offload(body, prepare, ctx, body, call.caller, f"chatcmpl-{call.id}")
-    generations = await submit(ctx.engine, [job.generate], grammar_field=_grammar_field(job.asked))
+async def answer(ctx: Context, call: Call, dialect: Dialect, job: Job) -> Response:
+    """Compute the answer and send it, whole or as a stream."""
+    request = job.request
+    generations = await submit(
+        ctx.engine, [job.asked.generate], grammar_field=_grammar_field(request)
+    )
+    settlement = Settlement(
+        [job.asked], job.terms, ctx.engine, ctx.reports, ctx.metrics, request.conversation
+    )
     answer = Answer(
         generations=generations,
-        account=Account([job.generate], ctx.reports, ctx.metrics, job.asked.conversation),
-        choices=job.asked.n,
+        settlement=settlement,
+        choices=request.n,
         metrics=ctx.metrics,
         clock=call.clock,
         arrived=call.arrived,
-        ends=ctx.ends(job.asked.sampling),
+        now=ctx.now,
+        ends=ctx.ends(request.sampling),
     )
-    if job.asked.stream:
-        return event_stream(_frames(ctx, job, answer), answer)
+    if request.stream:
+        stream = dialect.stream(job.head)
+        return event_stream(_frames(ctx, job, answer, stream), answer, stream.fail)
     try:
-        return await while_connected(call.receive, _whole(ctx, job, answer))
+        return await while_connected(call.receive, _whole(ctx, job, answer, dialect))
     finally:
         await answer.aclose()
 
 
-async def _whole(ctx: Context, job: Job, answer: Answer) -> Response:
+async def _whole(ctx: Context, job: Job, answer: Answer, dialect: Dialect) -> Response:
     assemblers = _assemblers(ctx, job)
-    with_logprobs = job.asked.sampling.logprobs is not None
-    choices = [ChatChoice(index, with_logprobs) for index in range(job.asked.n)]
+    choices = [Gathered(index) for index in range(job.request.n)]
     async for _, chunk in answer.chunks():
-        deltas = assemblers[chunk.index].feed(chunk.text, chunk.finish_reason)
+        deltas = assemblers[chunk.index].feed(chunk.text, chunk.finish_reason, chunk.stop)
         choices[chunk.index].add(deltas, chunk.logprobs)
-    created = int(time.time())
-    body = chat_response(job.generate.id, created, job.asked.model, choices, answer.usage())
-    return json_response(body, headers=answer.account.headers())
+    body = dialect.whole(job.head, choices, answer.account())
+    return json_response(body, headers=answer.settlement.headers())
 
 
-async def _frames(ctx: Context, job: Job, answer: Answer) -> AsyncGenerator[bytes]:
+async def _frames(ctx: Context, job: Job, answer: Answer, stream: Stream) -> AsyncGenerator[bytes]:
     assemblers = _assemblers(ctx, job)
-    stream = ChatStream(
-        response_id=job.generate.id,
-        created=int(time.time()),
-        model=job.asked.model,
-        include_usage=job.asked.include_usage,
-        with_logprobs=job.asked.sampling.logprobs is not None,
-    )
+    begun = False
     async with aclosing(answer.chunks()) as chunks:
         async for _, chunk in chunks:
-            deltas = assemblers[chunk.index].feed(chunk.text, chunk.finish_reason)
+            if not begun:
+                begun = True
+                for data in stream.begin(answer.account()):
+                    yield data
+            deltas = assemblers[chunk.index].feed(chunk.text, chunk.finish_reason, chunk.stop)
             for data in stream.frames(chunk.index, deltas, chunk.logprobs):
                 yield data
-    for data in stream.usage(answer.usage()):
+    for data in stream.end(answer.account()):
         yield data
 
 
 def _assemblers(ctx: Context, job: Job) -> list[ChoiceAssembler]:
-    asked = job.asked
-    parse = bool(asked.conversation.tools) and asked.tool_choice.mode != "none"
+    request = job.request
+    parse = bool(request.conversation.tools) and request.tool_choice.mode != "none"
     return [
         ChoiceAssembler(
-            job.generate.id,
+            job.head.id,
             index,
             ctx.codec.tool_format.parser() if parse else None,
-            parallel=asked.parallel_tool_calls,
+            parallel=request.parallel_tool_calls,
         )
-        for index in range(asked.n)
+        for index in range(request.n)
     ]

@@ -5,12 +5,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ParamSpec, TypeVar
 
-from headstart.dialects.openai.errors import model_not_found
-from headstart.dialects.openai.sampling import Sampling
+from headstart.dialects.errors import model_not_found
+from headstart.dialects.sampling import Sampling
 from headstart.engine.api import Engine
 from headstart.server.auth import Keyring
 from headstart.server.metrics import Metrics
 from headstart.server.reports import Reports
+from headstart.server.terms import AllTerms
 from headstart.settings import Settings
 from headstart.text.codec import Codec
 
@@ -37,11 +38,14 @@ class Context:
     """Ids from here on are no tokens."""
     created: int
     """Start of the server, in seconds since the epoch."""
+    terms: AllTerms
+    now: Callable[[], float]
+    """Seconds since the epoch: the clock of the contracts."""
 
     @property
     def models(self) -> tuple[str, ...]:
         """Every name a client can ask for."""
-        return (self.model, *self.engine.adapters)
+        return (self.model, *self.engine.adapters, *self.terms.aliases)
 
     def ends(self, sampling: Sampling) -> frozenset[int]:
         """Token ids that end an answer to such a request."""
@@ -49,7 +53,7 @@ class Context:
 
     def adapter(self, model: str | None) -> str | None:
         """The adapter that `model` names; None for the base model. Raises ApiError 404."""
-        if model is None or model == self.model:
+        if model is None or model == self.model or model in self.terms.aliases:
             return None
         if model not in self.engine.adapters:
             raise model_not_found(model, self.models)

@@ -1,4 +1,4 @@
-"""Every failure leaves in OpenAI's envelope."""
+"""Every failure leaves in the envelope of the dialect that was spoken."""
 
 import logging
 
@@ -6,13 +6,16 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from headstart.dialects.openai.errors import (
+from headstart.contracts.contract import Refusal
+from headstart.dialects.dialect import Manners
+from headstart.dialects.errors import (
     ApiError,
     context_length_exceeded,
     invalid,
     rate_limited,
     server_error,
 )
+from headstart.dialects.openai.errors import OpenAIManners
 from headstart.engine.api import (
     EngineError,
     EngineStopped,
@@ -21,6 +24,7 @@ from headstart.engine.api import (
     QueueFull,
 )
 from headstart.server.disconnect import ClientGone
+from headstart.server.manners import manners_of, request_id_of
 from headstart.server.responses import json_response
 from headstart.text.errors import TemplateError, TextError
 
@@ -31,7 +35,8 @@ CLIENT_GONE = 499
 
 
 GONE = (ClientGone, ClientDisconnect)
-FORESEEN = (ApiError, EngineError, TextError)
+FORESEEN = (ApiError, EngineError, TextError, Refusal)
+OPENAI = OpenAIManners()
 
 
 def to_api_error(error: Exception) -> ApiError:
@@ -39,6 +44,8 @@ def to_api_error(error: Exception) -> ApiError:
     match error:
         case ApiError():
             return error
+        case Refusal():
+            return invalid(str(error), error.path, error.code)
         case TemplateError():
             return invalid(str(error), "messages")
         case TextError():
@@ -57,23 +64,19 @@ def to_api_error(error: Exception) -> ApiError:
             return server_error("The server failed to answer this request; its log says why.")
 
 
-def error_response(error: ApiError) -> Response:
+def error_response(error: ApiError, manners: Manners = OPENAI, request_id: str = "") -> Response:
     """The response that carries `error`."""
-    headers = {}
-    if error.retry_after is not None:
-        headers["retry-after"] = str(error.retry_after)
-    if error.status == 401:
-        headers["www-authenticate"] = "Bearer"
-    return json_response(error.envelope(), status=error.status, headers=headers)
+    failure = manners.failure(error, request_id)
+    return json_response(failure.body, status=failure.status, headers=failure.headers)
 
 
-def answer_error(error: Exception) -> Response:
+def answer_error(error: Exception, manners: Manners, request_id: str) -> Response:
     """The response to a failed request; failures nobody foresaw also go to the log."""
     if isinstance(error, GONE):
         return Response(status_code=CLIENT_GONE)
     if not isinstance(error, FORESEEN):
         log.error("A request failed.", exc_info=error)
-    return error_response(to_api_error(error))
+    return error_response(to_api_error(error), manners, request_id)
 
 
 async def on_http_exception(request: Request, error: Exception) -> Response:
@@ -85,8 +88,7 @@ async def on_http_exception(request: Request, error: Exception) -> Response:
     }
     codes = {404: "unknown_url", 405: "method_not_allowed"}
     message = messages.get(error.status_code, error.detail)
-    response = error_response(
-        ApiError(error.status_code, message, code=codes.get(error.status_code))
-    )
+    told = ApiError(error.status_code, message, code=codes.get(error.status_code))
+    response = error_response(told, manners_of(request), request_id_of(request))
     response.headers.update(error.headers or {})
     return response

@@ -7,7 +7,7 @@ from typing import Any
 from starlette.responses import Response
 
 from headstart.cache import Miss
-from headstart.dialects.openai.errors import ApiError
+from headstart.dialects.errors import ApiError
 from headstart.server.call import Call
 from headstart.server.context import Context
 from headstart.server.reports import Report

@@ -2,7 +2,7 @@
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from headstart.dialects.openai.errors import ApiError
+from headstart.dialects.errors import ApiError
 from headstart.server.errors import error_response
 
 LOADING = ApiError(

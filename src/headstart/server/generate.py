@@ -4,8 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, replace
 
-from headstart.dialects.openai.errors import server_error
-from headstart.dialects.openai.usage import Usage
+from headstart.dialects.errors import server_error
 from headstart.engine.api import (
     Chunk,
     Engine,
@@ -14,8 +13,9 @@ from headstart.engine.api import (
     InvalidGrammar,
     InvalidRequest,
 )
-from headstart.server.account import Account
+from headstart.ledger.account import Account
 from headstart.server.metrics import Metrics, Timeline
+from headstart.server.settlement import Settlement
 
 Clock = Callable[[], float]
 
@@ -25,12 +25,14 @@ class Answer:
     """The generations that together answer one HTTP request, one per prompt."""
 
     generations: Sequence[Generation]
-    account: Account
+    settlement: Settlement
     choices: int
     """Per generation."""
     metrics: Metrics
     clock: Clock
     arrived: float
+    now: Clock
+    """The clock of the contracts."""
     ends: frozenset[int]
     """Token ids that end an answer without being part of it."""
 
@@ -56,16 +58,20 @@ class Answer:
 
     async def _follow(self, index: int, generation: Generation) -> AsyncGenerator[Chunk]:
         timeline = Timeline(self.metrics, self.arrived)
+        output: list[int] = []
         async for chunk in generation:
             if not timeline.begun and generation.reuse.miss is not None:
-                self.account.open(index, generation.reuse)
+                self.settlement.open(index, generation.reuse)
             timeline.chunk(self.clock(), chunk.tokens, generation.reuse)
             if chunk.finish_reason == "error":
                 raise server_error("The model failed while answering; the server's log says why.")
             if chunk.finish_reason == "abort":
                 raise server_error("The server stopped before the answer was whole.", 503)
+            if chunk.index == 0:
+                output.extend(chunk.ids)
             yield self._without_end(chunk)
         timeline.finished(self.clock(), self.choices)
+        self.settlement.finish(index, output, self.now())
 
     def _without_end(self, chunk: Chunk) -> Chunk:
         """Logprobs tell of the answer's tokens; the one that ended it is none of them."""
@@ -79,13 +85,9 @@ class Answer:
         for generation in self.generations:
             await generation.aclose()
 
-    def usage(self) -> Usage:
+    def account(self) -> Account:
         """The account of the whole answer; complete once the chunks have ended."""
-        total = Usage(0, 0, 0)
-        for generation in self.generations:
-            reuse = generation.reuse
-            total += Usage(reuse.prompt_tokens, reuse.cached_tokens, generation.completion_tokens)
-        return total
+        return self.settlement.account(sum(each.completion_tokens for each in self.generations))
 
 
 async def submit(

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, replace
 
 from starlette.responses import Response
 
-from headstart.dialects.openai.errors import ApiError
+from headstart.dialects.errors import ApiError
 from headstart.dialects.openai.keep_request import KeepRequest, parse_pin, parse_warm
 from headstart.dialects.openai.prompt_request import PromptRequest
 from headstart.engine.api import GenerateRequest, Generation, Pinned

@@ -38,11 +38,15 @@ class Observe:
             await self.app(scope, receive, send)
             return
         endpoint = scope["path"] if scope["path"] in ENDPOINTS else "other"
-        request_id = uuid4().hex.encode()
+        request_id = scope["headstart.request_id"] = uuid4().hex
+        headers = [
+            (b"x-request-id", request_id.encode()),  # As OpenAI's client reads it,
+            (b"request-id", f"req_{request_id}".encode()),  # and as Anthropic's does.
+        ]
 
         async def observed(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], (b"x-request-id", request_id)]
+                message["headers"] = [*message["headers"], *headers]
                 self.metrics.requests.labels(endpoint, str(message["status"])).inc()
             await send(message)
 

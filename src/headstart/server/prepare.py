@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence
 
-from headstart.dialects.openai.cache_hints import CacheHints
-from headstart.dialects.openai.errors import context_length_exceeded, invalid
-from headstart.dialects.openai.sampling import Sampling
+from headstart.contracts.prompt import Block, Prompt
+from headstart.dialects.cache_hints import CacheHints
+from headstart.dialects.chat import ChatRequest
+from headstart.dialects.errors import context_length_exceeded, invalid
+from headstart.dialects.sampling import Sampling
 from headstart.engine.api import Hints
 from headstart.model.params import Grammar, SamplingParams
 from headstart.server.context import Context
 from headstart.text.chat import Conversation
+from headstart.text.places import ends
 
 
 def encode(
@@ -36,6 +39,27 @@ def encode(
     if not ids:
         raise invalid(f"'{field}' must not be empty: there is no token to begin with.", field)
     return ids
+
+
+def locate(ctx: Context, asked: ChatRequest, tenant: str, *, blocks: bool) -> Prompt:
+    """The prompt as contracts see it; with `blocks`, where its parts end is worked out."""
+    text = ctx.codec.render(asked.conversation)
+    ids = ctx.codec.encode(text, tenant)
+    parts = asked.parts if blocks else ()
+    places = ends(text, [part.shown for part in parts])
+    tokens = ctx.codec.tokens_through(text, ids, places, tenant)
+    return Prompt(
+        tenant=tenant,
+        model=asked.model,
+        blocks=[
+            Block(part.kind, part.digest, end, part.message, part.path, part.mark, part.markable)
+            for part, end in zip(parts, tokens, strict=True)
+        ],
+        ids=ids,
+        partition=asked.partition,
+        settings=asked.settings,
+        wishes=asked.wishes,
+    )
 
 
 def to_hints(asked: CacheHints, *, tools: bool = False) -> Hints:

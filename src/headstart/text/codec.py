@@ -13,7 +13,7 @@ from headstart.text.directory import load_directory
 from headstart.text.errors import TextError
 from headstart.text.incremental import IncrementalEncoder
 from headstart.text.pieces import Pieces
-from headstart.text.seams import Encoded, SeamRules
+from headstart.text.seams import Encoded, SeamRules, Seams
 from headstart.text.splice import Splicer
 from headstart.text.template import ChatTemplate
 from headstart.text.tools import ToolFormat, detect_format
@@ -134,6 +134,24 @@ class Codec:
     def encode_chat(self, conversation: Conversation, scope: str | None = None) -> Sequence[int]:
         """The prompt's ids. The template alone decides on BOS, so there is never a second one."""
         return self.encode(self.render(conversation), scope)
+
+    def tokens_through(
+        self, text: str, ids: Sequence[int], places: Sequence[int], scope: str
+    ) -> list[int]:
+        """For every place, how many of `ids` lie wholly within its first so many characters.
+
+        `ids` are what `encode` gave for `text` and `scope`; the cost is by place, not by text.
+        """
+        seams = self._incremental.seams(text, scope)
+        return [self._tokens_through(text, ids, place, seams) for place in places]
+
+    def _tokens_through(self, text: str, ids: Sequence[int], place: int, seams: Seams) -> int:
+        start, token = seams.before(place)
+        left = len(text[start:place].encode())
+        while token < len(ids) and (length := len(self._pieces[ids[token]])) <= left:
+            left -= length
+            token += 1
+        return token
 
     def detokenizer(self, prompt_tail: Sequence[int] = ()) -> Detokenizer:
         """Streaming decoder for what follows `prompt_tail` (the prompt, or the last of it)."""

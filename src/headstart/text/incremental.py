@@ -66,6 +66,11 @@ class IncrementalEncoder:
             self._memory.put(scope, entry, base)
         return entry.ids[:]
 
+    def seams(self, text: str, scope: str) -> Seams:
+        """Those known of `text`; none if it was not encoded for this scope, or is forgotten."""
+        match = self._memory.longest(scope, text, [len(text)])
+        return Seams() if match is None else match.entry.seams.first(_within(match))
+
     def learn(
         self, scope: str, prompt: Sequence[int], answer: Sequence[int], text: str, ends: list[Cut]
     ) -> bool:
@@ -160,6 +165,10 @@ class IncrementalEncoder:
         for seam in self._rules.find(text, 0, ids, whole.offsets):
             seams.append(seam)
         return Remembered(text, ids, seams, (_end(text, ids),))
+
+
+def _within(match: Match) -> int:
+    return match.entry.seams.within(match.shared)
 
 
 def _end(text: str, ids: "array[int]") -> Cut:

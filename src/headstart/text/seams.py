@@ -86,6 +86,11 @@ class Seams:
         """How many of the seams a text has that shares its first `shared` characters."""
         return bisect_right(self._reaches, shared)
 
+    def before(self, place: int) -> tuple[int, int]:
+        """(characters, tokens) before the last seam at or before character `place`."""
+        index = bisect_right(self._starts, place) - 1
+        return (self._starts[index], self._tokens[index]) if index >= 0 else (0, 0)
+
     def first(self, count: int) -> Self:
         """A copy of the first `count`."""
         part = type(self)()

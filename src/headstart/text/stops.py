@@ -18,22 +18,24 @@ class StopMatcher:
             raise ValueError("an empty stop string would stop before the first character")
         self._stops = tuple(stops)
         self._held = ""
-        self._stopped = False
+        self.found: str | None = None
+        """The stop string that ended the stream."""
 
     def feed(self, text: str) -> tuple[str, bool]:
         """Take the next piece; return the text safe to emit and whether a stop string was found.
 
         Once stopped, everything further is swallowed.
         """
-        if self._stopped:
+        if self.found is not None:
             return "", True
         seen = self._held + text
         found = ((seen.find(stop), len(stop)) for stop in self._stops)
         ends = [(start + length, start) for start, length in found if start >= 0]
         if ends:
-            self._stopped = True
+            end, start = min(ends)
+            self.found = seen[start:end]
             self._held = ""
-            return seen[: min(ends)[1]], True
+            return seen[:start], True
         safe = len(seen) - partial_suffix(seen, self._stops)
         self._held = seen[safe:]
         return seen[:safe], False

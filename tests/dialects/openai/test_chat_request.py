@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from headstart.contracts.prompt import Mark
+from headstart.dialects.errors import ApiError
 from headstart.dialects.openai.chat_request import UNSUPPORTED, ChatRequest, parse_chat
-from headstart.dialects.openai.errors import ApiError
 from headstart.dialects.openai.tools import ToolChoice
 from headstart.text.chat import Message, Tool, ToolCall
 
@@ -280,7 +281,7 @@ def test_a_response_format_and_a_forced_call_exclude_each_other() -> None:
 
 
 def test_unknown_fields_are_ignored() -> None:
-    assert parse(user="ann", prompt_cache_key="k", metadata={"a": "b"}, whatever=[1]) == parse()
+    assert parse(user="ann", metadata={"a": "b"}, whatever=[1]) == parse()
 
 
 @pytest.mark.parametrize("name", sorted(UNSUPPORTED))
@@ -298,11 +299,52 @@ def refused_names(**fields: Any) -> bool:
     return False
 
 
-def test_a_cache_breakpoint_is_refused_with_openais_path() -> None:
-    part = {"type": "text", "text": "a", "prompt_cache_breakpoint": {"mode": "explicit"}}
-    error = refused(messages=[{"role": "user", "content": [part]}])
-    assert error.param == "messages[0].content[0].prompt_cache_breakpoint"
-    assert error.code == "invalid_parameter"
+def test_what_a_request_says_of_the_cache_is_kept_for_the_contract() -> None:
+    marked = {"type": "text", "text": "a", "prompt_cache_breakpoint": {"mode": "explicit"}}
+    asked = parse(
+        messages=[{"role": "user", "content": [marked, {"type": "text", "text": "b"}]}],
+        prompt_cache_key="k",
+        prompt_cache_options={"mode": "explicit", "ttl": "30m"},
+        parallel_tool_calls=False,
+        reasoning_effort="low",
+    )
+    first, second = asked.parts
+    assert (first.mark, second.mark) == (Mark(), None)
+    assert first.path == "messages[0].content[0]"
+    assert (asked.partition, asked.wishes.mode, asked.wishes.ttl) == ("k", "explicit", "30m")
+    assert asked.settings == {"parallel_tool_calls": "false", "reasoning.effort": '"low"'}
+
+
+@pytest.mark.parametrize(
+    ("fields", "param"),
+    [
+        ({"prompt_cache_options": {"ttl": "5m"}}, "prompt_cache_options.ttl"),
+        ({"prompt_cache_options": {"ttl": "12h"}}, "prompt_cache_options.ttl"),
+        ({"prompt_cache_options": {"mode": "auto"}}, "prompt_cache_options.mode"),
+        ({"prompt_cache_retention": "1h"}, "prompt_cache_retention"),
+    ],
+)
+def test_cache_wishes_that_chat_completions_do_not_know_are_refused(
+    fields: dict[str, Any], param: str
+) -> None:
+    error = refused(**fields)
+    assert (error.param, error.code) == (param, "invalid_value")
+
+
+def test_the_parts_of_a_request_are_tools_first_and_differ_by_all_they_say() -> None:
+    asked = parse(
+        tools=[TIME],
+        messages=[
+            {"role": "system", "content": "same"},
+            {"role": "user", "content": "same"},
+            {"role": "user", "content": "same", "name": "ann"},
+            {"role": "user", "content": [{"type": "text", "text": "same"}]},
+        ],
+    )
+    assert [part.kind for part in asked.parts] == ["tool", "system", "user", "user", "user"]
+    _, system, user, named, listed = asked.parts
+    assert len({system.digest, user.digest, named.digest}) == 3
+    assert listed.digest == user.digest
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from headstart.dialects.errors import ApiError
 from headstart.dialects.openai.completion_request import CompletionRequest, parse_completion
-from headstart.dialects.openai.errors import ApiError
 
 
 def parse(**fields: Any) -> CompletionRequest:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from headstart.dialects.openai.errors import ApiError
+from headstart.dialects.errors import ApiError
 from headstart.dialects.openai.keep_request import (
     DEFAULT_TTL,
     LONGEST_TTL,

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from headstart.dialects.openai.errors import ApiError
+from headstart.dialects.errors import ApiError
 from headstart.dialects.openai.prompt_request import PromptRequest, parse_prompt, parse_tokens
 from headstart.text.chat import Conversation, Message
 

@@ -9,15 +9,10 @@ import pytest
 from openai.types import Completion, CompletionUsage, Model
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
-from headstart.dialects.openai.chat_response import ChatChoice, chat_response
-from headstart.dialects.openai.chat_stream import ChatStream
-from headstart.dialects.openai.completion_response import (
-    CompletionChoice,
-    CompletionStream,
-    completion_response,
-)
-from headstart.dialects.openai.deltas import CallArguments, CallStart, Finish, TextDelta
-from headstart.dialects.openai.errors import (
+from headstart.dialects.chat import ChatRequest, ToolChoice
+from headstart.dialects.deltas import CallArguments, CallStart, Finish, TextDelta
+from headstart.dialects.dialect import Head
+from headstart.dialects.errors import (
     ApiError,
     context_length_exceeded,
     invalid,
@@ -25,10 +20,22 @@ from headstart.dialects.openai.errors import (
     rate_limited,
     server_error,
 )
+from headstart.dialects.gathered import Gathered
+from headstart.dialects.openai.chat_response import chat_response
+from headstart.dialects.openai.chat_stream import ChatStream
+from headstart.dialects.openai.completion_response import (
+    CompletionChoice,
+    CompletionStream,
+    completion_response,
+)
+from headstart.dialects.openai.errors import envelope
 from headstart.dialects.openai.logprobs import LegacyLogprobs
 from headstart.dialects.openai.models import model, model_list
 from headstart.dialects.openai.sse import DONE, frame
-from headstart.dialects.openai.usage import Usage
+from headstart.dialects.openai.usage import render_usage
+from headstart.dialects.sampling import Sampling
+from headstart.ledger.account import Account
+from headstart.text.chat import Conversation, Message
 
 
 @dataclass
@@ -39,42 +46,58 @@ class Token:
 
 
 EURO = "€".encode()
-USAGE = Usage(prompt_tokens=40, cached_tokens=32, completion_tokens=3)
+USAGE = Account(prompt=40, read=32, output=3)
 CALL = [CallStart(0, "call_1", "f"), CallArguments(0, '{"a"'), CallArguments(0, ": 1}")]
 
 
 def chunks(frames: Iterable[bytes]) -> list[dict[str, Any]]:
     parsed = []
     for data in frames:
+        if data == DONE:
+            continue
         assert data.startswith(b"data: ")
         assert data.endswith(b"\n\n")
         parsed.append(json.loads(data[6:]))
     return parsed
 
 
+def head(*, logprobs: int | None = None, include_usage: bool = False) -> Head:
+    asked = ChatRequest(
+        model="m",
+        conversation=Conversation((Message("user", "Hi"),)),
+        tool_choice=ToolChoice("none"),
+        sampling=Sampling(logprobs=logprobs),
+        include_usage=include_usage,
+    )
+    return Head("chatcmpl-1", 7.9, asked)
+
+
 def stream(**options: Any) -> ChatStream:
-    defaults: dict[str, Any] = {"include_usage": False, "with_logprobs": False}
-    return ChatStream("chatcmpl-1", 7, "m", **(defaults | options))
+    return ChatStream(head(**options))
 
 
 def test_usage_always_tells_the_cached_tokens() -> None:
     for cached in (0, 32):
-        usage = CompletionUsage.model_validate(Usage(40, cached, 3).render())
+        usage = CompletionUsage.model_validate(render_usage(Account(40, cached, 3)))
         assert usage.prompt_tokens == 40
         assert usage.total_tokens == 43
         assert usage.prompt_tokens_details is not None
         assert usage.prompt_tokens_details.cached_tokens == cached
 
 
-def test_usages_of_several_prompts_add_up() -> None:
-    assert Usage(1, 2, 3) + Usage(10, 20, 30) == Usage(11, 22, 33)
+def test_what_was_written_is_told_where_a_contract_bills_it_and_only_there() -> None:
+    plain = render_usage(Account(40, 8, 3))["prompt_tokens_details"]
+    none = render_usage(Account(40, 8, 3, {"30m": 0}))["prompt_tokens_details"]
+    some = render_usage(Account(40, 8, 3, {"30m": 20, "12h": 4}))["prompt_tokens_details"]
+    assert "cache_write_tokens" not in plain
+    assert (none["cache_write_tokens"], some["cache_write_tokens"]) == (0, 24)
 
 
 def test_a_chat_response_has_every_field_the_sdk_requires() -> None:
-    choice = ChatChoice(0, with_logprobs=False)
+    choice = Gathered(0)
     choice.add([TextDelta("Hel")])
     choice.add([TextDelta("lo"), Finish("stop")])
-    response = ChatCompletion.model_validate(chat_response("chatcmpl-1", 7, "m", [choice], USAGE))
+    response = ChatCompletion.model_validate(chat_response(head(), [choice], USAGE))
     assert response.object == "chat.completion"
     assert response.choices[0].message.content == "Hello"
     assert response.choices[0].message.tool_calls is None
@@ -83,9 +106,9 @@ def test_a_chat_response_has_every_field_the_sdk_requires() -> None:
 
 
 def test_calls_without_text_leave_the_content_null() -> None:
-    choice = ChatChoice(0, with_logprobs=False)
+    choice = Gathered(0)
     choice.add([*CALL, CallStart(1, "call_2", "g"), Finish("tool_calls")])
-    response = ChatCompletion.model_validate(chat_response("chatcmpl-1", 7, "m", [choice], USAGE))
+    response = ChatCompletion.model_validate(chat_response(head(), [choice], USAGE))
     message = response.choices[0].message
     assert message.content is None
     assert message.tool_calls is not None
@@ -105,7 +128,7 @@ def test_a_chat_stream_begins_with_the_role_and_ends_with_the_reason() -> None:
     frames = [
         *out.frames(0, [TextDelta("a")]),
         *out.frames(0, [TextDelta("b"), Finish("length")]),
-        *out.usage(USAGE),
+        *out.end(USAGE),
     ]
     first, *middle, last = chunks(frames)
     assert first["choices"][0]["delta"] == {"role": "assistant", "content": "", "refusal": None}
@@ -123,10 +146,10 @@ def test_a_chat_stream_begins_with_the_role_and_ends_with_the_reason() -> None:
 
 def test_a_wanted_usage_comes_last_and_is_null_before() -> None:
     out = stream(include_usage=True)
-    *before, last = chunks([*out.frames(0, [TextDelta("a"), Finish("stop")]), *out.usage(USAGE)])
+    *before, last = chunks([*out.frames(0, [TextDelta("a"), Finish("stop")]), *out.end(USAGE)])
     assert all(chunk["usage"] is None for chunk in before)
     assert last["choices"] == []
-    assert last["usage"] == USAGE.render()
+    assert last["usage"] == render_usage(USAGE)
 
 
 def test_every_choice_of_a_stream_gets_its_own_role() -> None:
@@ -152,9 +175,9 @@ def test_a_streamed_call_names_itself_first_and_then_only_adds_arguments() -> No
 
 def test_chat_logprobs_carry_bytes_and_alternatives() -> None:
     token = Token(EURO[:2], -0.5, (Token(b"a", -1.0), Token(b"b", float("-inf"))))
-    choice = ChatChoice(0, with_logprobs=True)
+    choice = Gathered(0)
     choice.add([TextDelta(""), Finish("stop")], [token])
-    response = ChatCompletion.model_validate(chat_response("chatcmpl-1", 7, "m", [choice], USAGE))
+    response = ChatCompletion.model_validate(chat_response(head(logprobs=0), [choice], USAGE))
     logprobs = response.choices[0].logprobs
     assert logprobs is not None
     assert logprobs.content is not None
@@ -164,7 +187,7 @@ def test_chat_logprobs_carry_bytes_and_alternatives() -> None:
 
 
 def test_logprobs_without_text_still_ride_on_a_chunk_before_the_last() -> None:
-    out = stream(with_logprobs=True)
+    out = stream(logprobs=0)
     _, carrier, last = chunks(out.frames(0, [Finish("stop")], [Token(b"a", -1.0)]))
     assert carrier["choices"][0]["delta"] == {"content": ""}
     assert carrier["choices"][0]["logprobs"]["content"][0]["token"] == "a"
@@ -172,7 +195,7 @@ def test_logprobs_without_text_still_ride_on_a_chunk_before_the_last() -> None:
 
 
 def test_logprobs_of_one_piece_are_sent_once() -> None:
-    out = stream(with_logprobs=True)
+    out = stream(logprobs=0)
     sent = chunks(out.frames(0, [TextDelta("a"), TextDelta("b")], [Token(b"ab", -1.0)]))
     assert [c["choices"][0]["logprobs"] is None for c in sent] == [True, False, True]
 
@@ -211,7 +234,7 @@ def test_a_streamed_text_completion_skips_empty_pieces() -> None:
     assert text["choices"][0]["text"] == "a"
     assert text["usage"] is None
     assert end["choices"][0]["finish_reason"] == "stop"
-    assert chunks(out.usage(USAGE))[0]["choices"] == []
+    assert chunks(out.end(USAGE))[0]["choices"] == []
 
 
 def test_the_stream_ends_with_openais_word() -> None:
@@ -231,7 +254,7 @@ def test_the_stream_ends_with_openais_word() -> None:
 )
 def test_errors_have_openais_envelope(error: ApiError, status: int, code: str | None) -> None:
     assert error.status == status
-    body = error.envelope()
+    body = envelope(error)
     assert list(body) == ["error"]
     assert set(body["error"]) == {"message", "type", "param", "code"}
     assert body["error"]["code"] == code

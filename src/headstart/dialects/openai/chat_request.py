@@ -1,19 +1,22 @@
 """`POST /v1/chat/completions`: from the body to what it asks for."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
-from msgspec import Meta
+import msgspec
+from msgspec import Meta, Struct
 
-from headstart.dialects.openai.body import convert, decode_object, refuse
-from headstart.dialects.openai.cache_hints import NO_HINTS, CacheHints
-from headstart.dialects.openai.errors import invalid
+from headstart.contracts.prompt import Wishes
+from headstart.dialects.body import convert, decode_object, refuse
+from headstart.dialects.cache_hints import NO_HINTS
+from headstart.dialects.chat import ChatRequest
+from headstart.dialects.errors import invalid
 from headstart.dialects.openai.messages import Messages, to_message
+from headstart.dialects.openai.parts import to_parts
 from headstart.dialects.openai.response_format import ResponseFormat, to_schema
-from headstart.dialects.openai.sampling import Sampling, SamplingFields
-from headstart.dialects.openai.tools import AnyTool, Choice, ToolChoice, to_choice, to_tools
+from headstart.dialects.openai.sampling import SamplingFields
+from headstart.dialects.openai.tools import AnyTool, Choice, to_choice, to_tools
 from headstart.text.chat import Conversation
 
 UNSUPPORTED: Mapping[str, str] = MappingProxyType(
@@ -24,7 +27,6 @@ UNSUPPORTED: Mapping[str, str] = MappingProxyType(
         "web_search_options": "This server has no web search: offer one as a tool.",
         "moderation": "This server has no moderation.",
         "store": "Nothing is stored here: leave it out.",
-        "prompt_cache_options": "Every prefix is cached without being asked: leave it out.",
         "chat_template": "The model's own chat template is used.",
         "chat_template_kwargs": "The model's own chat template is used as it is.",
         "continue_final_message": "Use /v1/completions to continue a text.",
@@ -41,6 +43,13 @@ UNSUPPORTED: Mapping[str, str] = MappingProxyType(
 """Fields whose silent loss would change what the answer means, with the way out."""
 
 
+class CacheOptions(Struct):
+    """`prompt_cache_options`."""
+
+    mode: Literal["implicit", "explicit"] = "implicit"
+    ttl: Literal["30m"] | None = None
+
+
 class ChatFields(SamplingFields, kw_only=True):
     """The body's fields."""
 
@@ -54,24 +63,9 @@ class ChatFields(SamplingFields, kw_only=True):
     top_logprobs: Annotated[int, Meta(ge=0, le=20)] | None = None
     max_completion_tokens: Annotated[int, Meta(ge=1)] | None = None
     modalities: list[str] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ChatRequest:
-    """One chat completion, checked."""
-
-    model: str
-    conversation: Conversation
-    tool_choice: ToolChoice
-    parallel_tool_calls: bool
-    json_schema: str | None
-    """JSON text of the schema the answer has to obey."""
-    sampling: Sampling
-    n: int
-    stream: bool
-    include_usage: bool
-    cache_salt: str | None
-    cache_hints: CacheHints
+    prompt_cache_key: str | None = None
+    prompt_cache_options: CacheOptions | None = None
+    prompt_cache_retention: Literal["in_memory", "24h"] | None = None
 
 
 def parse_chat(body: bytes) -> ChatRequest:
@@ -100,7 +94,39 @@ def parse_chat(body: bytes) -> ChatRequest:
         include_usage=fields.include_usage(),
         cache_salt=fields.salt(),
         cache_hints=fields.cache_hints or NO_HINTS,
+        parts=to_parts(fields.messages, tools),
+        partition=fields.prompt_cache_key or "",
+        settings=_settings(raw),
+        wishes=_wishes(fields),
     )
+
+
+SETTINGS: Mapping[str, str] = MappingProxyType(
+    {
+        "parallel_tool_calls": "parallel_tool_calls",
+        "response_format": "text.format",
+        "reasoning_effort": "reasoning.effort",
+        "verbosity": "text.verbosity",
+        "service_tier": "service_tier",
+    }
+)
+"""Fields that break a prefix when they change (rule O3), and what the rules call them."""
+
+
+def _settings(raw: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        name: msgspec.json.encode(raw[field]).decode()
+        for field, name in SETTINGS.items()
+        if raw.get(field) is not None
+    }
+
+
+def _wishes(fields: ChatFields) -> Wishes:
+    options = fields.prompt_cache_options
+    retention = fields.prompt_cache_retention
+    if options is None:
+        return Wishes(retention=retention)
+    return Wishes(options.mode, options.ttl, retention=retention, told=True)
 
 
 def _max_tokens(fields: ChatFields) -> int | None:

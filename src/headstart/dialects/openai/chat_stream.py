@@ -1,25 +1,37 @@
 """A chat completion as a stream of chunks."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
-from headstart.dialects.openai.deltas import CallArguments, CallStart, Delta, Finish, TextDelta
-from headstart.dialects.openai.logprobs import TokenLogprob, chat_logprobs
-from headstart.dialects.openai.sse import frame
-from headstart.dialects.openai.usage import Usage
+from headstart.dialects.deltas import CallArguments, CallStart, Delta, Finish, TextDelta
+from headstart.dialects.dialect import Head
+from headstart.dialects.errors import ApiError
+from headstart.dialects.logprobs import TokenLogprob
+from headstart.dialects.openai.errors import envelope
+from headstart.dialects.openai.logprobs import chat_logprobs
+from headstart.dialects.openai.sse import DONE, frame
+from headstart.dialects.openai.usage import render_usage
+from headstart.ledger.account import Account
 
 
-@dataclass(slots=True)
 class ChatStream:
     """Renders the frames of one response: role first, finish reason last, then the usage."""
 
-    response_id: str
-    created: int
-    model: str
-    include_usage: bool
-    with_logprobs: bool
-    _opened: set[int] = field(default_factory=set)
+    def __init__(self, head: Head) -> None:
+        asked = head.asked
+        self._head = {
+            "id": head.id,
+            "object": "chat.completion.chunk",
+            "created": int(head.created),
+            "model": asked.model,
+        }
+        self._include_usage = asked.include_usage
+        self._with_logprobs = asked.sampling.logprobs is not None
+        self._opened: set[int] = set()
+
+    def begin(self, _: Account) -> Iterator[bytes]:
+        """Nothing: the account comes last."""
+        return iter(())
 
     def frames(
         self, index: int, deltas: Sequence[Delta], logprobs: Sequence[TokenLogprob] = ()
@@ -35,10 +47,15 @@ class ChatStream:
             yield self._chunk(index, body, reason, logprobs)
             logprobs = ()
 
-    def usage(self, usage: Usage) -> Iterator[bytes]:
-        """The last chunk, which has no choices; nothing unless the client asked for it."""
-        if self.include_usage:
-            yield frame({**self._head(), "choices": [], "usage": usage.render()})
+    def end(self, account: Account) -> Iterator[bytes]:
+        """The usage, if the client asked for it, in a chunk without choices; then the last word."""
+        if self._include_usage:
+            yield frame({**self._head, "choices": [], "usage": render_usage(account)})
+        yield DONE
+
+    def fail(self, error: ApiError) -> bytes:
+        """The envelope as a frame, and no `[DONE]`."""
+        return frame(envelope(error))
 
     def _chunk(
         self,
@@ -50,21 +67,13 @@ class ChatStream:
         choice = {
             "index": index,
             "delta": delta,
-            "logprobs": chat_logprobs(logprobs) if self.with_logprobs and logprobs else None,
+            "logprobs": chat_logprobs(logprobs) if self._with_logprobs and logprobs else None,
             "finish_reason": reason,
         }
-        chunk = {**self._head(), "choices": [choice]}
-        if self.include_usage:
+        chunk = {**self._head, "choices": [choice]}
+        if self._include_usage:
             chunk["usage"] = None
         return frame(chunk)
-
-    def _head(self) -> dict[str, Any]:
-        return {
-            "id": self.response_id,
-            "object": "chat.completion.chunk",
-            "created": self.created,
-            "model": self.model,
-        }
 
 
 def _body(delta: Delta) -> dict[str, Any]:

@@ -7,11 +7,12 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from headstart.dialects.openai.body import convert, decode_object, refuse
-from headstart.dialects.openai.cache_hints import NO_HINTS, CacheHints
-from headstart.dialects.openai.errors import invalid
+from headstart.dialects.body import convert, decode_object, refuse
+from headstart.dialects.cache_hints import NO_HINTS, CacheHints
+from headstart.dialects.errors import invalid
 from headstart.dialects.openai.response_format import ResponseFormat, to_schema
-from headstart.dialects.openai.sampling import MAX_CHOICES, Sampling, SamplingFields, TokenId
+from headstart.dialects.openai.sampling import MAX_CHOICES, SamplingFields, TokenId
+from headstart.dialects.sampling import Sampling
 
 DEFAULT_MAX_TOKENS = 16
 """OpenAI's default for this endpoint."""

@@ -4,9 +4,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from headstart.dialects.openai.logprobs import LegacyLogprobs, TokenLogprob
-from headstart.dialects.openai.sse import frame
-from headstart.dialects.openai.usage import Usage
+from headstart.dialects.errors import ApiError
+from headstart.dialects.logprobs import TokenLogprob
+from headstart.dialects.openai.errors import envelope
+from headstart.dialects.openai.logprobs import LegacyLogprobs
+from headstart.dialects.openai.sse import DONE, frame
+from headstart.dialects.openai.usage import render_usage
+from headstart.ledger.account import Account
 
 
 @dataclass(slots=True)
@@ -37,7 +41,11 @@ class CompletionChoice:
 
 
 def completion_response(
-    response_id: str, created: int, model: str, choices: Sequence[CompletionChoice], usage: Usage
+    response_id: str,
+    created: int,
+    model: str,
+    choices: Sequence[CompletionChoice],
+    account: Account,
 ) -> dict[str, Any]:
     """The body of `POST /v1/completions`. `created` is in seconds since the epoch."""
     return {
@@ -46,7 +54,7 @@ def completion_response(
         "created": created,
         "model": model,
         "choices": [choice.render() for choice in choices],
-        "usage": usage.render(),
+        "usage": render_usage(account),
     }
 
 
@@ -76,10 +84,15 @@ class CompletionStream:
             chunk["usage"] = None
         yield frame(chunk)
 
-    def usage(self, usage: Usage) -> Iterator[bytes]:
-        """The last chunk, which has no choices; nothing unless the client asked for it."""
+    def end(self, account: Account) -> Iterator[bytes]:
+        """The usage, if the client asked for it, in a chunk without choices; then the last word."""
         if self.include_usage:
-            yield frame({**self._head(), "choices": [], "usage": usage.render()})
+            yield frame({**self._head(), "choices": [], "usage": render_usage(account)})
+        yield DONE
+
+    def fail(self, error: ApiError) -> bytes:
+        """The envelope as a frame, and no `[DONE]`."""
+        return frame(envelope(error))
 
     def _head(self) -> dict[str, Any]:
         return {

@@ -1,69 +1,31 @@
-"""OpenAI's error envelope and the refusals every endpoint shares."""
+"""OpenAI's error envelope."""
 
-from dataclasses import dataclass
 from typing import Any
 
+from headstart.dialects.dialect import Failure
+from headstart.dialects.errors import ApiError
 
-@dataclass(eq=False)
-class ApiError(Exception):
-    """A request answered with an error. `message` names the cause and the way out."""
 
-    status: int
-    """HTTP status."""
-    message: str
-    type: str = "invalid_request_error"
-    param: str | None = None
-    """Path of the field at fault, such as `messages[0].content`."""
-    code: str | None = None
-    retry_after: int | None = None
-    """Whole seconds after which trying again makes sense."""
-
-    def __str__(self) -> str:
-        return self.message
-
-    def envelope(self) -> dict[str, Any]:
-        """The body that goes with `status`, and the frame that ends a failed stream."""
-        return {
-            "error": {
-                "message": self.message,
-                "type": self.type,
-                "param": self.param,
-                "code": self.code,
-            }
+def envelope(error: ApiError) -> dict[str, Any]:
+    """The body that goes with the status, and the frame that ends a failed stream."""
+    return {
+        "error": {
+            "message": error.message,
+            "type": error.type,
+            "param": error.param,
+            "code": error.code,
         }
+    }
 
 
-def invalid(message: str, param: str | None = None, code: str | None = None) -> ApiError:
-    """A request that can never work as it is: 400."""
-    return ApiError(400, message, param=param, code=code)
+class OpenAIManners:
+    """How OpenAI says no."""
 
-
-def model_not_found(model: str, known: tuple[str, ...]) -> ApiError:
-    """The request names a model that isn't served here."""
-    names = ", ".join(f"'{name}'" for name in known)
-    message = f"The model '{model}' does not exist. This server has {names}."
-    return ApiError(404, message, param="model", code="model_not_found")
-
-
-def context_length_exceeded(
-    message: str,
-    param: str | None,
-) -> ApiError:
-    """The prompt, or the prompt and what it asks for, is longer than the window."""
-    return invalid(message, param, "context_length_exceeded")
-
-
-def rate_limited(message: str, retry_after: int) -> ApiError:
-    """The server has as much to do as it takes on."""
-    return ApiError(
-        429,
-        message,
-        type="rate_limit_error",
-        code="rate_limit_exceeded",
-        retry_after=retry_after,
-    )
-
-
-def server_error(message: str, status: int = 500) -> ApiError:
-    """The fault is ours: 500, or 503 when there is nobody to answer."""
-    return ApiError(status, message, type="server_error", code="server_error")
+    def failure(self, error: ApiError, _: str) -> Failure:
+        """The envelope, and the headers clients act on."""
+        headers = {}
+        if error.retry_after is not None:
+            headers["retry-after"] = str(error.retry_after)
+        if error.status == 401:
+            headers["www-authenticate"] = "Bearer"
+        return Failure(error.status, envelope(error), headers)

@@ -6,8 +6,8 @@ from typing import Annotated
 from msgspec import Meta
 from msgspec.structs import replace
 
-from headstart.dialects.openai.body import convert, decode_object
-from headstart.dialects.openai.errors import invalid
+from headstart.dialects.body import convert, decode_object
+from headstart.dialects.errors import invalid
 from headstart.dialects.openai.prompt_request import PromptFields, PromptRequest, to_prompt
 
 MOST_PROMPTS = 256

@@ -3,29 +3,12 @@
 import codecs
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
+
+from headstart.dialects.logprobs import TokenLogprob
 
 FLOOR = -9999.0
 """What OpenAI reports for a token that can't happen; JSON has no minus infinity."""
-
-
-class TokenLogprob(Protocol):
-    """One token: its exact bytes, its log probability, and the likeliest ones in its place."""
-
-    @property
-    def data(self) -> bytes:
-        """Exact bytes; half a character is possible."""
-        ...
-
-    @property
-    def logprob(self) -> float:
-        """Natural logarithm; minus infinity for what can't happen."""
-        ...
-
-    @property
-    def top(self) -> Sequence["TokenLogprob"]:
-        """Likeliest first; empty in themselves."""
-        ...
 
 
 def chat_logprobs(tokens: Sequence[TokenLogprob]) -> dict[str, Any]:

@@ -5,15 +5,22 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from headstart.dialects.openai.errors import invalid
+from headstart.dialects.errors import invalid
 from headstart.text.chat import Message, ToolCall
+
+
+class Breakpoint(Struct):
+    """Where a prefix ends that shall be cached."""
+
+    mode: Literal["explicit"]
+    ttl: Literal["30m", "12h"] | None = None
 
 
 class TextPart(Struct, tag_field="type", tag="text"):
     """`{"type":"text","text":…}`."""
 
     text: str
-    prompt_cache_breakpoint: object = None
+    prompt_cache_breakpoint: Breakpoint | None = None
 
 
 class RefusalPart(Struct, tag_field="type", tag="refusal"):
@@ -128,10 +135,6 @@ def _text(content: Content, path: str) -> str:
 def _part(part: Part, path: str) -> str:
     match part:
         case TextPart():
-            if part.prompt_cache_breakpoint is not None:
-                field = f"{path}.prompt_cache_breakpoint"
-                message = f"{field} is not supported on this model: prefixes are cached anyway."
-                raise invalid(message, field, "invalid_parameter")
             return part.text
         case RefusalPart():
             return part.refusal

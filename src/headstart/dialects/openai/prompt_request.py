@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import msgspec
 
-from headstart.dialects.openai.body import convert, decode_object
-from headstart.dialects.openai.errors import invalid
+from headstart.dialects.body import convert, decode_object
+from headstart.dialects.errors import invalid
 from headstart.dialects.openai.messages import Messages, to_message
 from headstart.dialects.openai.sampling import TokenId
 from headstart.dialects.openai.tools import AnyTool, to_tools

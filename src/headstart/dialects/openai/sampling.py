@@ -1,14 +1,14 @@
 """The sampling fields that chat and text completions share, and their ranges."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 
-from headstart.dialects.openai.cache_hints import CacheHints
-from headstart.dialects.openai.errors import invalid
+from headstart.dialects.cache_hints import CacheHints
+from headstart.dialects.errors import invalid
+from headstart.dialects.sampling import Sampling
 
 MAX_STOPS = 4
 MAX_CHOICES = 128
@@ -16,28 +16,6 @@ MAX_CHOICES = 128
 Penalty = Annotated[float, Meta(ge=-2.0, le=2.0)]
 Seed = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 TokenId = Annotated[int, Meta(ge=0, le=2**31 - 1)]
-
-
-@dataclass(frozen=True, slots=True)
-class Sampling:
-    """How the request wants its tokens drawn; every value is in range."""
-
-    max_tokens: int | None
-    """None: as many as fit."""
-    temperature: float
-    top_p: float
-    top_k: int
-    min_p: float
-    repetition_penalty: float
-    presence_penalty: float
-    frequency_penalty: float
-    logit_bias: Mapping[int, float]
-    seed: int | None
-    stop: tuple[str, ...]
-    stop_token_ids: tuple[int, ...]
-    ignore_eos: bool
-    logprobs: int | None
-    """None: none. k: the chosen token's and the k likeliest ones'."""
 
 
 class StreamOptions(msgspec.Struct):

@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from msgspec import Struct
 
-from headstart.dialects.openai.errors import invalid
+from headstart.dialects.chat import ToolChoice
+from headstart.dialects.errors import invalid
 from headstart.text.chat import Tool
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -60,14 +60,6 @@ class AllowedTools(Struct, tag_field="type", tag="allowed_tools"):
 
 
 Choice = Literal["none", "auto", "required"] | NamedTool | AllowedTools
-
-
-@dataclass(frozen=True, slots=True)
-class ToolChoice:
-    """`none`: text only. `auto`: the model decides. `required`: one of `names` has to be called."""
-
-    mode: Literal["none", "auto", "required"]
-    names: tuple[str, ...] = ()
 
 
 def to_tools(tools: Sequence[AnyTool]) -> tuple[Tool, ...]:

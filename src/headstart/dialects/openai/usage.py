@@ -1,29 +1,22 @@
-"""The token account of one response."""
+"""OpenAI's `usage`: a projection of the account."""
 
-from dataclasses import dataclass
 from typing import Any
 
+from headstart.ledger.account import Account
 
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """`cached_tokens` of the prompt's tokens needed no prefill; it is part of `prompt_tokens`."""
 
-    prompt_tokens: int
-    cached_tokens: int
-    completion_tokens: int
+def render_usage(account: Account) -> dict[str, Any]:
+    """The `usage` object of a completion. `prompt_tokens` includes what was cached and written.
 
-    def __add__(self, other: "Usage") -> "Usage":
-        return Usage(
-            self.prompt_tokens + other.prompt_tokens,
-            self.cached_tokens + other.cached_tokens,
-            self.completion_tokens + other.completion_tokens,
-        )
-
-    def render(self) -> dict[str, Any]:
-        """The `usage` object; `cached_tokens` is always there, also as 0."""
-        return {
-            "prompt_tokens": self.prompt_tokens,
-            "completion_tokens": self.completion_tokens,
-            "total_tokens": self.prompt_tokens + self.completion_tokens,
-            "prompt_tokens_details": {"cached_tokens": self.cached_tokens},
-        }
+    `cached_tokens` is always there, also as 0; `cache_write_tokens` under contracts that bill
+    writes (rules O9, O20).
+    """
+    details = {"cached_tokens": account.read}
+    if account.written:
+        details["cache_write_tokens"] = sum(account.written.values())
+    return {
+        "prompt_tokens": account.prompt,
+        "completion_tokens": account.output,
+        "total_tokens": account.prompt + account.output,
+        "prompt_tokens_details": details,
+    }

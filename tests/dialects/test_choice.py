@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from headstart.dialects.openai.choice import ChoiceAssembler, call_id
-from headstart.dialects.openai.deltas import CallArguments, CallStart, Delta, Finish, TextDelta
+from headstart.dialects.choice import ChoiceAssembler, call_id
+from headstart.dialects.deltas import CallArguments, CallStart, Delta, Finish, TextDelta
 from headstart.text import tool_events
 from headstart.text.tool_events import Event, Text
 

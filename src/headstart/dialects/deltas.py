@@ -32,6 +32,8 @@ class Finish:
     """The choice is whole. `reason` is OpenAI's `finish_reason`."""
 
     reason: str
+    stop: str | None = None
+    """The stop string that ended it."""
 
 
 Delta = TextDelta | CallStart | CallArguments | Finish

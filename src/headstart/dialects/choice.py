@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 
-from headstart.dialects.openai.deltas import (
+from headstart.dialects.deltas import (
     CallArguments,
     CallStart,
     Delta,
@@ -51,8 +51,8 @@ class ChoiceAssembler:
         self._calls = 0
         self._blank = ""
 
-    def feed(self, text: str, finish_reason: str | None) -> list[Delta]:
-        """Take the next text; with a reason it was the last."""
+    def feed(self, text: str, finish_reason: str | None, stop: str | None = None) -> list[Delta]:
+        """Take the next text; with a reason it was the last. `stop`: the string that ended it."""
         if self._parser is None:
             deltas: list[Delta] = [TextDelta(text)] if text else []
         else:
@@ -61,7 +61,7 @@ class ChoiceAssembler:
                 events += self._parser.finish()
             deltas = list(self._translate(events))
         if finish_reason is not None:
-            deltas += self._finish(finish_reason)
+            deltas += self._finish(finish_reason, stop)
         return deltas
 
     def _translate(self, events: Sequence[tool_events.Event]) -> Iterator[Delta]:
@@ -87,7 +87,7 @@ class ChoiceAssembler:
         first_call_goes_on = isinstance(event, tool_events.CallArguments) and event.index == 0
         return not self._parallel and self._calls > 0 and not first_call_goes_on
 
-    def _finish(self, reason: str) -> Iterator[Delta]:
+    def _finish(self, reason: str, stop: str | None) -> Iterator[Delta]:
         if self._blank and not self._calls:
             yield TextDelta(self._blank)
-        yield Finish("tool_calls" if self._calls and reason == "stop" else reason)
+        yield Finish("tool_calls" if self._calls and reason == "stop" else reason, stop)

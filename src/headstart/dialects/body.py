@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from headstart.dialects.openai.errors import ApiError, invalid
+from headstart.dialects.errors import ApiError, invalid
 
 T = TypeVar("T")
 

@@ -1,0 +1,59 @@
+"""A conversation that asks for an answer: what every chat dialect is parsed into."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from headstart.contracts.prompt import NO_WISHES, Kind, Mark, Wishes
+from headstart.dialects.cache_hints import NO_HINTS, CacheHints
+from headstart.dialects.sampling import Sampling
+from headstart.text.chat import Conversation
+
+
+@dataclass(frozen=True, slots=True)
+class ToolChoice:
+    """`none`: text only. `auto`: the model decides. `required`: one of `names` has to be called."""
+
+    mode: Literal["none", "auto", "required"]
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A block of the body, in the vendor's order: a tool, a piece of a message's content."""
+
+    kind: Kind
+    path: str
+    """Where it stands in the body, as the vendor's errors spell it."""
+    digest: bytes
+    """Of all it says, its mark excluded."""
+    shown: tuple[str, ...]
+    """The texts that the rendered prompt shows of it, in order."""
+    message: int = -1
+    """The index of its message in the body; -1 before the messages."""
+    mark: Mark | None = None
+    markable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """One chat completion, checked."""
+
+    model: str
+    conversation: Conversation
+    tool_choice: ToolChoice
+    sampling: Sampling
+    parallel_tool_calls: bool = True
+    json_schema: str | None = None
+    """JSON text of the schema the answer has to obey."""
+    n: int = 1
+    stream: bool = False
+    include_usage: bool = False
+    cache_salt: str | None = None
+    cache_hints: CacheHints = NO_HINTS
+    parts: tuple[Part, ...] = ()
+    partition: str = ""
+    """What the vendor separates its caches by, besides tenant and model."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """What a vendor counts to the prompt without its being a part, by the vendor's name for it."""
+    wishes: Wishes = NO_WISHES

@@ -1,0 +1,96 @@
+"""The seam that every chat dialect fills: a body in, a body or a stream out, failures too."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
+
+from headstart.dialects.chat import ChatRequest
+from headstart.dialects.deltas import Delta
+from headstart.dialects.errors import ApiError
+from headstart.dialects.gathered import Gathered
+from headstart.dialects.logprobs import TokenLogprob
+from headstart.ledger.account import Account
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """What a request says outside its body."""
+
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """By their names in lower case."""
+    path: Mapping[str, str] = field(default_factory=dict)
+    """The variable parts of its URL."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What is known of an answer before it begins."""
+
+    id: str
+    created: float
+    """In seconds since the epoch."""
+    asked: ChatRequest
+
+
+class Stream(Protocol):
+    """Renders one answer as frames, in this order: begin, frames, end; or fail at any point."""
+
+    def begin(self, account: Account) -> Iterator[bytes]:
+        """The first token is there; the account's input side is settled."""
+        ...
+
+    def frames(
+        self, index: int, deltas: Sequence[Delta], logprobs: Sequence[TokenLogprob]
+    ) -> Iterator[bytes]:
+        """The next piece of choice `index`."""
+        ...
+
+    def end(self, account: Account) -> Iterator[bytes]:
+        """The answer is whole."""
+        ...
+
+    def fail(self, error: ApiError) -> bytes:
+        """The answer stays half."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An error as the vendor's clients read it."""
+
+    status: int
+    body: dict[str, Any]
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+class Manners(Protocol):
+    """How a vendor says no."""
+
+    def failure(self, error: ApiError, request_id: str) -> Failure:
+        """The answer to a request that failed."""
+        ...
+
+
+class Dialect(Manners, Protocol):
+    """One vendor's way of asking for a chat completion. Pure."""
+
+    name: ClassVar[str]
+    """As the ledger calls it."""
+    vendor: ClassVar[str]
+    """Whose cache contract applies to the server's own model."""
+
+    def response_id(self, unique: str) -> str:
+        """The answer's id, made from what is unique to the request."""
+        ...
+
+    def parse(self, body: bytes, envelope: Envelope) -> ChatRequest:
+        """What the body asks for. Raises ApiError."""
+        ...
+
+    def whole(self, head: Head, choices: Sequence[Gathered], account: Account) -> dict[str, Any]:
+        """The body of a whole answer."""
+        ...
+
+    def stream(self, head: Head) -> Stream:
+        """The renderer of a streamed answer."""
+        ...

@@ -1,0 +1,36 @@
+"""`POST /v1/chat/completions` as a dialect."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from headstart.dialects.chat import ChatRequest
+from headstart.dialects.dialect import Envelope, Head
+from headstart.dialects.gathered import Gathered
+from headstart.dialects.openai.chat_request import parse_chat
+from headstart.dialects.openai.chat_response import chat_response
+from headstart.dialects.openai.chat_stream import ChatStream
+from headstart.dialects.openai.errors import OpenAIManners
+from headstart.ledger.account import Account
+
+
+class OpenAIChat(OpenAIManners):
+    """Chat completions, OpenAI's and everybody's who speaks like it."""
+
+    name: ClassVar[str] = "openai.chat"
+    vendor: ClassVar[str] = "engine"
+
+    def response_id(self, unique: str) -> str:
+        """`chatcmpl-…`."""
+        return f"chatcmpl-{unique}"
+
+    def parse(self, body: bytes, _: Envelope) -> ChatRequest:
+        """Raises ApiError 400 with the field's path."""
+        return parse_chat(body)
+
+    def whole(self, head: Head, choices: Sequence[Gathered], account: Account) -> dict[str, Any]:
+        """A `chat.completion`."""
+        return chat_response(head, choices, account)
+
+    def stream(self, head: Head) -> ChatStream:
+        """`chat.completion.chunk`s."""
+        return ChatStream(head)
