@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from headstart.cache.policies import POLICIES
-from headstart.settings import DEFAULT_MODEL, Settings
+from headstart.settings import DEFAULT_MODEL, VENDORS, Settings
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -40,6 +40,15 @@ def parse_policy(text: str) -> str:
     return text
 
 
+def parse_alias(text: str) -> tuple[str, str]:
+    """`VENDOR=NAME`."""
+    vendor, _, name = text.partition("=")
+    if vendor not in VENDORS or not name:
+        problem = f"'{text}' is not VENDOR=NAME with a vendor of {', '.join(VENDORS)}."
+        raise typer.BadParameter(problem, param_hint="--as")
+    return vendor, name
+
+
 def parse_lora(text: str) -> tuple[str, str]:
     """`NAME=DIR`."""
     name, equals, directory = text.partition("=")
@@ -58,6 +67,14 @@ def serve(
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free one.")] = 8000,
     served_model_name: Annotated[
         str | None, typer.Option(help="Name clients ask for; default: the last part of --model.")
+    ] = None,
+    as_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--as",
+            metavar="VENDOR=NAME",
+            help="One more name, under that vendor's cache contract; repeatable.",
+        ),
     ] = None,
     dtype: Annotated[Literal["bfloat16", "float32"], typer.Option()] = "bfloat16",
     device: Annotated[Literal["cpu", "cuda", "auto"], typer.Option()] = "auto",
@@ -198,6 +215,7 @@ def serve(
     settings = Settings(
         model=model,
         served_model_name=served_model_name,
+        aliases=tuple(parse_alias(text) for text in as_ or ()),
         dtype=dtype,
         device=device,
         load_format=load_format,

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 DEFAULT_MODEL = "smollm2-135m-instruct"
+VENDORS = ("engine", "openai", "anthropic", "gemini", "deepseek")
+"""Whose cache contracts there are; `engine` is our own plain truth."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -177,7 +177,7 @@ def test_a_use_of_the_whole_prefix_starts_its_time_anew_and_a_lookup_does_not(sm
     prompt = ids(14, 96)
     complete(small, prompt)
     pin(small, prompt, ttl=100)
-    time.sleep(0.05)
+    time.sleep(0.5)  # More than a request takes on a busy machine.
     (before,) = pins(small)
     assert cached(small, prompt) == 95
     (asked,) = pins(small)

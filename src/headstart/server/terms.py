@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from headstart.contracts.contract import Contract
 from headstart.contracts.engine import Engine
 from headstart.contracts.entries import Entries
+from headstart.settings import VENDORS
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,7 @@ class AllTerms:
 
     def __init__(self, aliases: Sequence[tuple[str, str]]) -> None:
         """`aliases`: (vendor, name) pairs."""
-        self._own = {"engine": Terms("engine", Engine(), Entries())}
+        self._own = {vendor: Terms(vendor, Engine(), Entries()) for vendor in VENDORS}
         """Of the server's own model, by the vendor whose dialect asks."""
         self._aliases = {name: self._own[vendor] for vendor, name in aliases}
 
