@@ -14,10 +14,14 @@ class Account:
     output: int = 0
     written: Mapping[str, int] = field(default_factory=dict)
     """Prompt tokens billed as written to the cache, by lifetime (`5m`, `1h`, `30m`, `12h`)."""
+    token_seconds: int = 0
+    """Storage that is paid here: tokens held, times the seconds they are held (Gemini)."""
+    warms: bool = False
+    """It only fills the cache (a prewarm, a `cachedContents` created): without one, nobody asks."""
 
     def __post_init__(self) -> None:
-        terms = (self.prompt, self.read, self.output, self.fresh, *self.written.values())
-        if min(terms) < 0:
+        terms = (self.prompt, self.read, self.output, self.fresh, self.token_seconds)
+        if min(*terms, *self.written.values()) < 0:
             raise ValueError(f"an account with a negative term: {self}")
 
     @property
