@@ -288,6 +288,14 @@ def cache(context: typer.Context) -> None:
     command(args=context.args, prog_name="headstart cache")
 
 
+@app.command(context_settings=PASS_THROUGH, add_help_option=False)
+def ledger(context: typer.Context) -> None:
+    """Sum up what was served: tokens, their hit rate, money paid and saved."""
+    from headstart.insight.ledger import ledger as command
+
+    _run("ledger", command, context.args)
+
+
 def _run(name: str, command: Callable[..., None], args: Sequence[str]) -> None:
     sub = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     sub.command()(command)

@@ -1,3 +1,4 @@
+import re
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -107,6 +108,15 @@ def test_a_bad_file_names_itself_the_model_and_the_mistake(text: str, problem: s
         PriceFile.parse(text, "own.toml", as_json=False)
 
     assert str(caught.value).startswith("own.toml: ")
+
+
+def test_the_example_in_the_documentation_is_a_price_file() -> None:
+    docs = Path(__file__).parents[2] / "docs" / "ledger.md"
+    (example,) = re.findall(r"```toml\n(.*?)```", docs.read_text("utf-8"), re.DOTALL)
+
+    prices = PriceFile.parse(example, "docs", as_json=False)
+
+    assert input_price(prices, "engine", "ours") == Decimal("0.05")
 
 
 def test_the_name_tells_the_format_and_a_missing_file_is_one_error(tmp_path: Path) -> None:

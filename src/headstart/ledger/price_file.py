@@ -1,15 +1,15 @@
 """Prices in a file: what `--prices` reads, and the snapshot in the package.
 
-TOML or JSON of this form, dollars for a million tokens, best as strings:
+TOML or JSON of this form (docs/ledger.md), dollars for a million tokens:
 
     source = "our contract"
     date = 2026-11-30
     [models.anthropic.claude-sonnet-4-5]
-    input = "3"
-    output = "15"
-    read = "0.3"                 # else the input price times the multiplier in rules.toml
-    written = { 5m = "3.75" }    # by lifetime; the same
-    tiers = [{ above = 200000, input = "6", output = "22.5" }]
+    input = 3
+    output = 15
+    read = 0.3                   # else the input price times the multiplier in rules.toml
+    written = { 5m = 3.75 }      # by lifetime; the same
+    tiers = [{ above = 200000, input = 6, output = 22.5 }]
 
 A name may end in `*`. A model whose price changes has a list of such tables, each with `since` (a
 day) or `hours` (`"01:00-04:00"`), all in UTC; the last that holds counts.

@@ -1,0 +1,174 @@
+"""`headstart ledger`: what was served, what of it was read from the cache, and what that saved."""
+
+import sys
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from decimal import ROUND_HALF_UP, Decimal
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from headstart.ledger import (
+    Group,
+    LedgerError,
+    PriceBook,
+    PriceError,
+    PriceFile,
+    Report,
+    Rules,
+    Tariff,
+    as_csv,
+    as_json,
+    default_path,
+    report,
+)
+from headstart.ledger import (
+    since as parse_since,
+)
+
+WIDTH = 150
+"""Columns where the terminal tells none: all of the table fits."""
+FAILED = 2
+"""Exit status where there is nothing to sum up."""
+COLUMNS = (
+    "requests",
+    "prompt",
+    "read",
+    "written",
+    "fresh",
+    "output",
+    "hit rate",
+    "ceiling",
+    "paid",
+    "no cache",
+    "saved",
+)
+
+
+def ledger(
+    db: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Default: the ledger of this user.")
+    ] = None,
+    by: Annotated[
+        Literal["model", "tenant", "key", "hour", "reason"] | None,
+        typer.Option(help="One line for each. reason: why not more was reused."),
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option(metavar="TIME", help="24h, 7d or an ISO time; default: all.")
+    ] = None,
+    prices: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Price anew the models that this TOML or JSON names."),
+    ] = None,
+    to_json: Annotated[bool, typer.Option("--json", help="For programs; money is exact.")] = False,
+    to_csv: Annotated[bool, typer.Option("--csv", help="For spreadsheets.")] = False,
+) -> None:
+    """Sum up what was served: tokens, their hit rate, money paid and saved."""
+    try:
+        path = db or default_path()
+        start = None if since is None else parse_since(since, time.time())
+        tariff = None
+        if prices is not None:
+            tariff = Tariff(Rules.packaged(), PriceBook([PriceFile.read(prices)]))
+        found = report(path, by, since=start, tariff=tariff)
+    except (LedgerError, PriceError, ValueError) as error:
+        print(error, file=sys.stderr)
+        raise typer.Exit(FAILED) from error
+    if to_json:
+        print(as_json(found))
+    elif to_csv:
+        print(as_csv(found), end="")
+    else:
+        _show(found, path)
+
+
+def _show(found: Report, path: Path) -> None:
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=WIDTH)
+    total = found.total
+    begin = "" if found.since is None else f" since {_when(found.since)}"
+    console.print(Text(f"{_count(total.requests)} requests{begin}, from {path}"), soft_wrap=True)
+    if not total.requests:
+        return
+    console.print(_table(found))
+    for line in (*_rates(total), *_money(total)):
+        console.print(Text(line), soft_wrap=True)
+
+
+def _table(found: Report) -> Table:
+    table = Table(found.by or "")
+    for name in COLUMNS:
+        table.add_column(name, justify="right", no_wrap=True)
+    for group in found.groups:
+        table.add_row(Text(_printable(group.name)), *_cells(group))
+    if found.groups:
+        table.add_section()
+    table.add_row("all", *_cells(found.total))
+    return table
+
+
+def _cells(group: Group) -> Sequence[str]:
+    tokens = (
+        group.requests,
+        group.prompt,
+        group.read,
+        sum(each.tokens for each in group.written.values()),
+        group.fresh,
+        group.output,
+    )
+    shares = (group.hit_rate, group.ceiling)
+    money = (group.paid, group.plain, group.saved)
+    partial = "" if group.priced == group.requests else "*"
+    return [
+        *(_count(each) for each in tokens),
+        *("–" if share is None else f"{share:.1%}" for share in shares),
+        *("unknown" if each is None else f"{_dollars(each)}{partial}" for each in money),
+    ]
+
+
+def _rates(total: Group) -> list[str]:
+    lines = ["Rates are shares of tokens. The ceiling is what an infinite cache would have read."]
+    if total.ceiling_prompt < total.prompt:
+        share = total.ceiling_prompt / total.prompt
+        lines.append(f"The ceiling is known for {share:.1%} of the prompt tokens.")
+    return lines
+
+
+def _money(total: Group) -> list[str]:
+    lines = []
+    if total.priced < total.requests:
+        unpriced = total.requests - total.priced
+        lines.append(f"* Requests whose price is unknown: {_count(unpriced)} (see --prices).")
+    if total.rent:
+        lines.append(f"Storage is {_dollars(total.rent)} of what was paid.")
+    for name, each in total.written.items():
+        if each.break_even is not None:
+            lines.append(
+                f"What is written for {name} pays once it is read {each.break_even:.2f} times."
+            )
+    return lines
+
+
+def _count(number: int) -> str:
+    return f"{number:,}"
+
+
+def _dollars(amount: Decimal) -> str:
+    """To a hundredth of a cent: a request costs less than a cent."""
+    rounded = amount.quantize(Decimal("0.0001"), ROUND_HALF_UP)
+    return f"-${-rounded:,}" if rounded < 0 else f"${rounded:,}"
+
+
+def _when(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+
+
+def _printable(name: str) -> str:
+    """Names come from clients: no control characters reach the terminal."""
+    return (name if name.isprintable() else ascii(name)) or "–"
