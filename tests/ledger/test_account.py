@@ -30,3 +30,14 @@ def test_fresh_read_and_written_add_up_to_the_prompt(
 def test_no_term_of_an_account_is_negative(fields: dict[str, int]) -> None:
     with pytest.raises(ValueError, match="negative"):
         Account(**fields)  # type: ignore[arg-type]
+
+
+def test_accounts_add_up_term_by_term() -> None:
+    first = Account(100, 40, 5, {"5m": 10, "1h": 20}, token_seconds=7, warms=True)
+    second = Account(50, 0, 1, {"5m": 30}, token_seconds=1)
+
+    both = first + second
+
+    assert both == Account(150, 40, 6, {"5m": 40, "1h": 20}, token_seconds=8)
+    assert both.fresh == first.fresh + second.fresh
+    assert (first + first).warms

@@ -183,9 +183,12 @@ def test_a_part_whose_price_is_unknown_makes_the_bill_unknown_and_not_smaller(
 
 
 def test_what_is_not_there_needs_no_price() -> None:
-    found = bill(Account(10, 0, output=1), FIVE_DOLLARS, Profile("x", "engine", 0), DAY)
+    account = Account(10, 0, output=1, written={"5m": 0})
+
+    found = bill(account, FIVE_DOLLARS, Profile("x", "engine", 0), DAY)
 
     assert found is not None
+    assert found.break_even == {}
     assert found.paid == found.plain == Decimal("0.000075")
 
 

@@ -37,4 +37,6 @@ class Account:
             self.read + other.read,
             self.output + other.output,
             {name: self.written.get(name, 0) + other.written.get(name, 0) for name in lifetimes},
+            self.token_seconds + other.token_seconds,
+            self.warms and other.warms,
         )

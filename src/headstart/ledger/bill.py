@@ -54,13 +54,14 @@ def break_even(
 def bill(account: Account, rates: Rates, profile: Profile, day: date) -> Bill | None:
     """The bill of `account`; None where it holds something whose price is unknown."""
     read = _read_price(rates, profile)
-    writes = {name: _write_price(name, rates, profile) for name in account.written}
+    written = {name: tokens for name, tokens in account.written.items() if tokens}
+    writes = {name: _write_price(name, rates, profile) for name in written}
     rent = _rent(account, profile, day)
     if rent is None or None in writes.values() or (read is None and account.read):
         return None
     known = {name: price for name, price in writes.items() if price is not None}
     tokens = account.fresh * rates.input + account.output * rates.output
-    tokens += sum(account.written[name] * price for name, price in known.items())
+    tokens += sum(written[name] * price for name, price in known.items())
     if read is not None:
         tokens += account.read * read
     plain = 0 if account.warms else account.prompt * rates.input + account.output * rates.output
