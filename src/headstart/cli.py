@@ -195,6 +195,16 @@ def serve(
             "--kv-events-tokens", help="Also tell token ids, tenants and salts to all listeners."
         ),
     ] = False,
+    ledger: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write accounts here; default: the user's own ledger."),
+    ] = None,
+    no_ledger: Annotated[
+        bool, typer.Option("--no-ledger", help="Keep no accounts on the disk.")
+    ] = False,
+    prices: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Prices that go before all others.")
+    ] = None,
     api_key: Annotated[
         str | None,
         typer.Option(envvar="HEADSTART_API_KEY", help="The operator's key: opens everything."),
@@ -209,7 +219,8 @@ def serve(
         int | None, typer.Option(min=1, help="CPU threads of the model; default: torch's choice.")
     ] = None,
 ) -> None:
-    """Serve a model behind an OpenAI-compatible API."""
+    """Serve a model behind the APIs of OpenAI, Anthropic, Gemini and DeepSeek."""
+    from headstart.ledger.schema import default_path
     from headstart.server.run import run
 
     settings = Settings(
@@ -246,6 +257,8 @@ def serve(
         kv_events_topic=kv_events_topic,
         kv_events_hashes=kv_events_hashes,
         kv_events_tokens=kv_events_tokens,
+        ledger=None if no_ledger else str(ledger or default_path()),
+        prices=None if prices is None else str(prices),
         api_key=api_key,
         api_keys_file=None if api_keys is None else str(api_keys),
         drain_seconds=drain_seconds,

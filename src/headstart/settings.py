@@ -72,6 +72,10 @@ class Settings:
     """The low 64 bits of a block's key, or all of it."""
     kv_events_tokens: bool = False
     """Tell token ids, tenants and salts to whoever listens: no key is asked for."""
+    ledger: str | None = None
+    """The file that accounts are written to; None keeps none."""
+    prices: str | None = None
+    """A file of prices that go before all others."""
     api_key: str | None = None
     """The operator's key (tenant ""): opens the API and the operator's endpoints."""
     api_keys_file: str | None = None

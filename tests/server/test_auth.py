@@ -1,5 +1,6 @@
 """Keys, tenants, and what each may see."""
 
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,18 @@ def test_without_keys_everybody_is_the_operator() -> None:
     ring = load_keyring(Settings())
     assert ring.authenticate(None) == ANYONE
     assert ring.operator("Bearer whatever") == ANYONE
+
+
+def test_keys_have_labels_that_tell_them_apart_and_nothing_of_them(tmp_path: Path) -> None:
+    ring = load_keyring(
+        Settings(api_key="op", api_keys_file=keys(tmp_path, "ka alice\nkb alice\n"))
+    )
+    labels = [ring.authenticate(f"Bearer {key}").key for key in ("op", "ka", "kb")]
+    assert len(set(labels)) == 3
+    assert not any(
+        sha256(key.encode()).hexdigest().startswith(label)
+        for key, label in zip(("op", "ka", "kb"), labels, strict=True)
+    )
 
 
 def test_the_tenant_comes_from_the_key(tmp_path: Path) -> None:

@@ -12,8 +12,10 @@ from starlette.routing import Route
 
 from headstart.dialects.openai.chat import OpenAIChat
 from headstart.engine.api import Engine
+from headstart.ledger import Store
 from headstart.server import about, cache, keep, tokens
 from headstart.server.auth import ANYONE, Caller, credential, load_keyring
+from headstart.server.books import Books
 from headstart.server.call import Call
 from headstart.server.chat import chat
 from headstart.server.completions import completions
@@ -26,6 +28,7 @@ from headstart.server.observe import Observe
 from headstart.server.reports import Reports
 from headstart.server.snapshot import snapshot
 from headstart.server.terms import AllTerms
+from headstart.server.usage import usage
 from headstart.settings import Settings
 from headstart.text.codec import Codec
 
@@ -35,21 +38,31 @@ Gate = Callable[[str | None], Caller]
 
 
 def create_app(
-    engine: Engine, codec: Codec, settings: Settings, *, now: Callable[[], float] = time.time
+    engine: Engine,
+    codec: Codec,
+    settings: Settings,
+    *,
+    store: Store | None = None,
+    now: Callable[[], float] = time.time,
 ) -> Starlette:
-    """Wire one server. `now`: the clock of the contracts. Raises KeysFileError."""
+    """Wire one server. `store`: of the ledger; `now`: the clock of the contracts.
+
+    Raises KeysFileError.
+    """
     keyring = load_keyring(settings)
+    metrics = Metrics(engine)
     ctx = Context(
         engine=engine,
         codec=codec,
         settings=settings,
         keyring=keyring,
-        metrics=Metrics(engine),
+        metrics=metrics,
         reports=Reports(),
         model=settings.served_model_name or settings.model,
         vocab_size=codec.vocab_size,
         created=int(time.time()),
         terms=AllTerms(settings.aliases),
+        books=Books(store, metrics),
         now=now,
     )
 
@@ -62,6 +75,7 @@ def create_app(
         route("/v1/completions", "POST", completions, tenant),
         route("/v1/models", "GET", about.models, tenant),
         route("/v1/models/{model:path}", "GET", about.one_model, tenant),
+        route("/v1/usage", "GET", usage, tenant),
         route("/tokenize", "POST", tokens.tokenize, tenant),
         route("/detokenize", "POST", tokens.detokenize, tenant),
         route("/cache/lookup", "POST", cache.lookup, tenant),

@@ -2,7 +2,7 @@
 
 import hmac
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
@@ -18,10 +18,15 @@ class Caller:
 
     tenant: str
     operator: bool
+    key: str = field(default="", compare=False)
+    """What the ledger calls the key; nothing of the key itself can be told from it."""
 
 
 ANYONE = Caller(tenant="", operator=True)
 """Everybody, where no key is configured."""
+
+
+LABEL_DIGITS = 8
 
 
 class KeysFileError(Exception):
@@ -70,7 +75,7 @@ def load_keyring(settings: Settings) -> Keyring:
     """The operator's key and the tenants' keys. Raises KeysFileError naming the line at fault."""
     callers = []
     if settings.api_key is not None:
-        callers.append((_digest(settings.api_key), Caller("", operator=True)))
+        callers.append(_entry(settings.api_key, "", operator=True))
     if settings.api_keys_file is not None:
         callers.extend(_tenants(Path(settings.api_keys_file)))
     if len({digest for digest, _ in callers}) != len(callers):
@@ -90,10 +95,15 @@ def _tenants(path: Path) -> list[tuple[bytes, Caller]]:
         words = line.split()
         if len(words) != 2:
             raise KeysFileError(f"{path}, line {number}: expected 'key tenant'.")
-        callers.append((_digest(words[0]), Caller(words[1], operator=False)))
+        callers.append(_entry(words[0], words[1], operator=False))
     if not callers:
         raise KeysFileError(f"{path} holds no key: add lines 'key tenant'.")
     return callers
+
+
+def _entry(key: str, tenant: str, *, operator: bool) -> tuple[bytes, Caller]:
+    digest = _digest(key)
+    return digest, Caller(tenant, operator, sha256(digest).hexdigest()[:LABEL_DIGITS])
 
 
 def _digest(key: str) -> bytes:

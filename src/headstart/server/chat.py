@@ -18,7 +18,7 @@ from headstart.server.disconnect import while_connected
 from headstart.server.generate import Answer, submit
 from headstart.server.prepare import locate, to_hints, to_params
 from headstart.server.responses import json_response
-from headstart.server.settlement import Asked, Settlement
+from headstart.server.settlement import Asked, Settlement, Source
 from headstart.server.stream import event_stream
 from headstart.server.terms import Terms
 
@@ -71,7 +71,7 @@ def to_job(ctx: Context, asked: ChatRequest, call: Call, dialect: Dialect) -> Jo
     )
     plan = terms.contract.plan(prompt, terms.entries, call.began)
     head = Head(generate.id, call.began, asked)
-    return Job(head, terms, Asked(generate, prompt, plan, call.began))
+    return Job(head, terms, Asked(generate, prompt, plan))
 
 
 def _grammar(ctx: Context, asked: ChatRequest) -> Grammar | None:
@@ -97,7 +97,14 @@ async def answer(ctx: Context, call: Call, dialect: Dialect, job: Job) -> Respon
         ctx.engine, [job.asked.generate], grammar_field=_grammar_field(request)
     )
     settlement = Settlement(
-        [job.asked], job.terms, ctx.engine, ctx.reports, ctx.metrics, request.conversation
+        source=Source(job.head.id, request.model, dialect.name, call.caller, call.began),
+        asked=[job.asked],
+        terms=job.terms,
+        engine=ctx.engine,
+        reports=ctx.reports,
+        metrics=ctx.metrics,
+        books=ctx.books,
+        conversation=request.conversation,
     )
     answer = Answer(
         generations=generations,

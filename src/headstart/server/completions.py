@@ -22,7 +22,7 @@ from headstart.server.disconnect import while_connected
 from headstart.server.generate import Answer, submit
 from headstart.server.prepare import encode, to_hints, to_params
 from headstart.server.responses import json_response
-from headstart.server.settlement import Asked, Settlement
+from headstart.server.settlement import Asked, Settlement, Source
 from headstart.server.stream import event_stream
 from headstart.server.terms import Terms
 
@@ -66,7 +66,7 @@ def prepare(ctx: Context, body: bytes, call: Call) -> Job:
         )
         prompt = Prompt(tenant, request.model, (), ids)
         plan = terms.contract.plan(prompt, terms.entries, call.began)
-        asked.append(Asked(generate, prompt, plan, call.began))
+        asked.append(Asked(generate, prompt, plan))
     return Job(request_id, request, terms, asked)
 
 
@@ -77,7 +77,15 @@ async def completions(ctx: Context, call: Call) -> Response:
     generations = await submit(ctx.engine, [each.generate for each in job.asked])
     answer = Answer(
         generations=generations,
-        settlement=Settlement(job.asked, job.terms, ctx.engine, ctx.reports, ctx.metrics),
+        settlement=Settlement(
+            source=Source(job.id, job.request.model, "openai.text", call.caller, call.began),
+            asked=job.asked,
+            terms=job.terms,
+            engine=ctx.engine,
+            reports=ctx.reports,
+            metrics=ctx.metrics,
+            books=ctx.books,
+        ),
         choices=job.request.n,
         metrics=ctx.metrics,
         clock=call.clock,

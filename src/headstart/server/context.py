@@ -9,6 +9,7 @@ from headstart.dialects.errors import model_not_found
 from headstart.dialects.sampling import Sampling
 from headstart.engine.api import Engine
 from headstart.server.auth import Keyring
+from headstart.server.books import Books
 from headstart.server.metrics import Metrics
 from headstart.server.reports import Reports
 from headstart.server.terms import AllTerms
@@ -39,6 +40,7 @@ class Context:
     created: int
     """Start of the server, in seconds since the epoch."""
     terms: AllTerms
+    books: Books
     now: Callable[[], float]
     """Seconds since the epoch: the clock of the contracts."""
 

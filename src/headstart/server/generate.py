@@ -61,7 +61,7 @@ class Answer:
         output: list[int] = []
         async for chunk in generation:
             if not timeline.begun and generation.reuse.miss is not None:
-                self.settlement.open(index, generation.reuse)
+                self.settlement.open(index, generation.reuse, self.clock() - self.arrived)
             timeline.chunk(self.clock(), chunk.tokens, generation.reuse)
             if chunk.finish_reason == "error":
                 raise server_error("The model failed while answering; the server's log says why.")
@@ -81,13 +81,18 @@ class Answer:
         return chunk
 
     async def aclose(self) -> None:
-        """Cancel whatever still runs."""
+        """Cancel whatever still runs, and write down what was used."""
         for generation in self.generations:
             await generation.aclose()
+        self.settlement.close(self._output)
 
     def account(self) -> Account:
         """The account of the whole answer; complete once the chunks have ended."""
-        return self.settlement.account(sum(each.completion_tokens for each in self.generations))
+        return self.settlement.account(self._output)
+
+    @property
+    def _output(self) -> int:
+        return sum(each.completion_tokens for each in self.generations)
 
 
 async def submit(

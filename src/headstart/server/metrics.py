@@ -46,6 +46,12 @@ class Metrics:
             ("reason",),
             registry=registry,
         )
+        self.account_tokens = Counter(
+            "headstart_account_tokens",
+            "Tokens of ended requests as their contract bills them; the ledger has the same sums.",
+            ("model", "contract", "kind"),
+            registry=registry,
+        )
         self.generated_tokens = Counter(
             "headstart_generated_tokens", "Tokens generated.", registry=registry
         )

@@ -13,6 +13,7 @@ from headstart.engine.build import TooLittleMemory, build_engine
 from headstart.engine.core import LocalEngine
 from headstart.engine.events import EventSource
 from headstart.engine.open_tiers import TierError
+from headstart.ledger import Store
 from headstart.model.errors import ModelError
 from headstart.model.load import LoadedModel, load_model
 from headstart.server.app import create_app
@@ -35,10 +36,11 @@ async def serve(
     sock: socket.socket,
     console: Console,
     publish: Callable[[EventSource], None],
+    store: Store | None,
 ) -> None:
     """Answer on `sock` until a signal comes. Raises ModelError and TextError.
 
-    `publish`: sends the engine's events on their way.
+    `publish`: sends the engine's events on their way. `store`: where accounts go.
     """
     shutdown = Shutdown()
     shutdown.install(asyncio.get_running_loop())
@@ -53,7 +55,7 @@ async def serve(
         loaded, engine = loading.result()
         publish(engine)
         named = replace(settings, served_model_name=settings.served_model_name or loaded.name)
-        gate.open(create_app(engine, loaded.codec, named))
+        gate.open(create_app(engine, loaded.codec, named, store=store))
         print_banner(console, loaded, engine, named, _url(sock))
         _warn_of_template(loaded.codec, console)
         await asyncio.wait({asked, serving}, return_when=asyncio.FIRST_COMPLETED)

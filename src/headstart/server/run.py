@@ -8,8 +8,10 @@ from rich.console import Console
 from starlette.types import ASGIApp
 
 from headstart.cluster.errors import CannotPublish
+from headstart.ledger import LedgerError, PriceError
 from headstart.model.errors import ModelError
 from headstart.server.auth import KeysFileError, load_keyring
+from headstart.server.books import open_store
 from headstart.server.gate import Gate
 from headstart.server.listen import CannotListen, listen
 from headstart.server.publishing import publishing
@@ -17,7 +19,15 @@ from headstart.server.shutdown import Server
 from headstart.settings import Settings
 from headstart.text.errors import TextError
 
-EXPECTED = (CannotListen, CannotPublish, KeysFileError, ModelError, TextError)
+EXPECTED = (
+    CannotListen,
+    CannotPublish,
+    KeysFileError,
+    LedgerError,
+    ModelError,
+    PriceError,
+    TextError,
+)
 """What an operator's mistake looks like: told in a sentence, without a traceback."""
 
 GRACE_SECONDS = 5.0
@@ -30,14 +40,19 @@ def run(settings: Settings) -> int:
     logging.getLogger("headstart.reuse").setLevel(logging.INFO)  # A line a prompt: why it missed.
     try:
         load_keyring(settings)
-        with listen(settings.host, settings.port) as sock, publishing(settings) as publish:
+        with (
+            listen(settings.host, settings.port) as sock,
+            publishing(settings) as publish,
+            open_store(settings) as store,
+        ):
             # Imported only now: torch takes seconds, and a taken port should be told at once.
             from headstart.server.process import serve
 
             gate = Gate()
             config = uvicorn_config(settings, gate)
             with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
-                runner.run(serve(settings, Server(config), gate, sock, Console(), publish))
+                served = serve(settings, Server(config), gate, sock, Console(), publish, store)
+                runner.run(served)
     except EXPECTED as error:
         Console(stderr=True).print(f"[bold red]headstart:[/] {error}", highlight=False)
         return 1

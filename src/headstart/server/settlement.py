@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from headstart.contracts.plan import Decision, Plan
 from headstart.contracts.prompt import Prompt
 from headstart.engine.api import Engine, EngineError, GenerateRequest, Reuse
-from headstart.ledger.account import Account
+from headstart.ledger import Account, Row
+from headstart.server.auth import Caller
+from headstart.server.books import Books
 from headstart.server.metrics import Metrics
 from headstart.server.reports import Report, Reports
 from headstart.server.terms import Terms
@@ -23,11 +25,22 @@ RETENTION_PRIORITY = 1
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One prompt, what its contract may read and write of it, and when it came."""
+    """One prompt, and what its contract may read and write of it."""
 
     generate: GenerateRequest
     prompt: Prompt
     plan: Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a request came from, for the ledger."""
+
+    id: str
+    model: str
+    """As the client named it."""
+    dialect: str
+    caller: Caller
     began: float
     """On the clock of the contracts."""
 
@@ -36,20 +49,29 @@ class Asked:
 class Settlement:
     """The prompts of one HTTP request; each is opened when its first token is there."""
 
+    source: Source
     asked: Sequence[Asked]
     terms: Terms
     engine: Engine
     reports: Reports
     metrics: Metrics
+    books: Books
     conversation: Conversation | None = None
     _opened: dict[int, tuple[Reuse, Decision]] = field(default_factory=dict)
+    _first_after: float | None = None
+    _closed: bool = False
 
-    def open(self, index: int, reuse: Reuse) -> None:
-        """The account of prompt `index` is settled, and what it writes can be read."""
+    def open(self, index: int, reuse: Reuse, after: float) -> None:
+        """The account of prompt `index` is settled, and what it writes can be read.
+
+        `after`: seconds from the request's arrival.
+        """
         asked = self.asked[index]
         decision = asked.plan.settle(reuse.cached_tokens)
         self._opened[index] = reuse, decision
-        asked.plan.commit(self.terms.entries, asked.began)
+        if self._first_after is None:
+            self._first_after = after
+        asked.plan.commit(self.terms.entries, self.source.began)
         self._keep(asked)
         self._tell(asked.generate, reuse)
 
@@ -63,6 +85,30 @@ class Settlement:
         for _, decision in self._opened.values():
             total += Account(decision.prompt, decision.read, 0, decision.written)
         return total
+
+    def close(self, output: int) -> None:
+        """Write the account down, unless the request ended before it had one; idempotent."""
+        if self._closed or not self._opened:
+            return
+        self._closed = True
+        reuses = [reuse for reuse, _ in self._opened.values()]
+        source = self.source
+        self.books.add(
+            Row(
+                time=source.began,
+                request=source.id,
+                tenant=source.caller.tenant,
+                key=source.caller.key,
+                model=source.model,
+                contract=self.terms.name,
+                dialect=source.dialect,
+                account=self.account(output),
+                reused=sum(reuse.cached_tokens for reuse in reuses),
+                ttft=self._first_after,
+                reason=_reason(reuses[0]),
+                reusable_ever=sum(map(_reusable_ever, reuses)),
+            )
+        )
 
     def headers(self) -> dict[str, str]:
         """What is settled by now: tokens reused over all prompts, and the first one's reason."""
@@ -104,6 +150,13 @@ class Settlement:
             reuse.prompt_tokens,
             reason,
         )
+
+
+def _reusable_ever(reuse: Reuse) -> int:
+    """What an infinite cache would have reused, as far as the cache's ghosts remember."""
+    miss = reuse.miss
+    known = 0 if miss is None else miss.at + miss.lost_tokens
+    return max(reuse.cached_tokens, min(known, reuse.prompt_tokens - 1))
 
 
 def _reason(reuse: Reuse) -> str:

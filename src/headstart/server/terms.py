@@ -13,7 +13,8 @@ from headstart.settings import VENDORS
 class Terms:
     """What a request for one model is held to."""
 
-    vendor: str
+    name: str
+    """The contract's."""
     contract: Contract
     entries: Entries
     """What the contract believes to be cached."""
@@ -24,7 +25,7 @@ class AllTerms:
 
     def __init__(self, aliases: Sequence[tuple[str, str]]) -> None:
         """`aliases`: (vendor, name) pairs."""
-        self._own = {vendor: Terms(vendor, Engine(), Entries()) for vendor in VENDORS}
+        self._own = {vendor: Terms("engine", Engine(), Entries()) for vendor in VENDORS}
         """Of the server's own model, by the vendor whose dialect asks."""
         self._aliases = {name: self._own[vendor] for vendor, name in aliases}
 

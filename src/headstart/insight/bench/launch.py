@@ -16,7 +16,11 @@ from headstart.insight.bench.machine import resident_bytes
 from headstart.insight.wire import EndpointError
 
 HOST = "127.0.0.1"
-SERVE = (sys.executable, "-c", "from headstart.cli import main; main()", "serve")
+SERVE = (
+    *(sys.executable, "-c", "from headstart.cli import main; main()"),
+    *("serve", "--no-ledger"),
+)
+"""A benchmark's requests are nobody's."""
 READY_SECONDS = 900.0
 """The first start may fetch the model."""
 STOP_SECONDS = 20.0

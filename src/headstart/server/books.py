@@ -1,0 +1,49 @@
+"""Where accounts go: the ledger and the counters, which agree to the token."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Thread
+
+from headstart.ledger import PriceBook, Row, Rules, Store, Tariff
+from headstart.server.metrics import Metrics
+from headstart.settings import Settings
+
+
+@contextmanager
+def open_store(settings: Settings) -> Iterator[Store | None]:
+    """The ledger's store, if one is kept. Raises LedgerError and PriceError."""
+    if settings.ledger is None:
+        yield None
+        return
+    prices = None if settings.prices is None else Path(settings.prices)
+    tariff = Tariff(Rules.packaged(), PriceBook.standard(prices))
+    # Price lists take a moment to read; nobody waits for them but rows on their way to the disk.
+    Thread(target=tariff.load, name="headstart-prices", daemon=True).start()
+    store = Store(Path(settings.ledger), tariff.bill)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+class Books:
+    """Takes every request's account, once."""
+
+    def __init__(self, store: Store | None, metrics: Metrics) -> None:
+        self.store = store
+        self._metrics = metrics
+
+    def add(self, row: Row) -> None:
+        """Count it, and have it written down."""
+        account = row.account
+        kinds = {
+            "fresh": account.fresh,
+            "read": account.read,
+            **{f"written_{lifetime}": tokens for lifetime, tokens in account.written.items()},
+            "output": account.output,
+        }
+        for kind, tokens in kinds.items():
+            self._metrics.account_tokens.labels(row.model, row.contract, kind).inc(tokens)
+        if self.store is not None:
+            self.store.add(row)
