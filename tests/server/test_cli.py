@@ -11,6 +11,7 @@ import typer
 from typer.testing import CliRunner
 
 from headstart import cli
+from headstart.ledger import default_path
 from headstart.server.catalog import DEFAULT_FILE, entries
 from headstart.settings import DEFAULT_MODEL, Settings
 
@@ -85,6 +86,22 @@ def test_a_lora_is_a_name_and_a_directory() -> None:
             cli.parse_lora(text)
 
 
+def test_an_alias_is_a_known_vendor_and_a_name() -> None:
+    assert cli.parse_alias("anthropic=claude-sonnet-4-5") == ("anthropic", "claude-sonnet-4-5")
+    for text in ("claude", "nobody=claude", "anthropic=", "=claude"):
+        with pytest.raises(typer.BadParameter):
+            cli.parse_alias(text)
+
+
+def test_accounts_go_to_the_users_own_ledger_unless_told_otherwise(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[Settings] = []
+    monkeypatch.setattr("headstart.server.run.run", lambda settings: seen.append(settings) or 0)
+    assert run("serve").exit_code == 0
+    assert [settings.ledger for settings in seen] == [str(default_path())]
+
+
 def test_every_option_reaches_the_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Settings] = []
 
@@ -100,14 +117,18 @@ def test_every_option_reaches_the_settings(monkeypatch: pytest.MonkeyPatch) -> N
         *("--max-batch-tokens", "99", "--max-running", "3", "--max-waiting", "4"),
         *("--max-body-bytes", "1M", "--context-length", "77", "--deterministic"),
         *("--no-prefix-cache", "--api-key", "k", "--api-keys", "f", "--drain-seconds", "2"),
-        *("--threads", "1"),
+        *("--threads", "1", "--ledger", "l.db", "--prices", "p.toml"),
+        *("--as", "anthropic=claude-x", "--as", "openai=gpt-y"),
     )
     assert given.exit_code == 0, given.output
-    assert run("serve").exit_code == 0
+    assert run("serve", "--no-ledger").exit_code == 0
     assert seen == [
         Settings(
             model="m",
             served_model_name="s",
+            aliases=(("anthropic", "claude-x"), ("openai", "gpt-y")),
+            ledger="l.db",
+            prices="p.toml",
             dtype="float32",
             device="cpu",
             load_format="dummy",
