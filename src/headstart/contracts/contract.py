@@ -11,11 +11,16 @@ from headstart.contracts.prompt import Prompt
 class Refusal(Exception):
     """Marks or wishes that the vendor turns away. `str()` is the vendor's text."""
 
-    def __init__(self, message: str, *, path: str | None = None, code: str | None = None) -> None:
+    def __init__(
+        self, message: str, *, path: str | None = None, code: str | None = None, status: int = 400
+    ) -> None:
         super().__init__(message)
         self.path = path
         """Of the field at fault, as the vendor spells it."""
         self.code = code
+        """The vendor's word for the kind of error, where it has one beside the status."""
+        self.status = status
+        """Of the HTTP answer."""
 
 
 class Contract(Protocol):
@@ -33,4 +38,3 @@ class Contract(Protocol):
 
     def finish(self, prompt: Prompt, output: Sequence[int], entries: Entries, now: float) -> None:
         """The answer is whole: some vendors write it too. `output`: its token ids."""
-        ...

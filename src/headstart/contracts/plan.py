@@ -1,6 +1,6 @@
 """From what a contract would read and write to what it may: read = min(contract, engine)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from headstart.contracts.entries import Entries
@@ -13,9 +13,9 @@ class Hit:
     key: bytes
     end: int
     """Its tokens, in this prompt."""
-    lifetime: str
-    seconds: float
-    """Of life from now on; 0 where the contract keeps no entry of its own."""
+    lifetime: str = ""
+    seconds: float = 0.0
+    """Of life that being read gives it; 0 where the reading of it alone gives none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,25 @@ class Write:
     end: int
     lifetime: str
     seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Trail:
+    """Prefixes at every so many tokens, kept for as long as it happens to last.
+
+    They cost nothing and promise nothing, so they are neither billed nor pinned.
+    """
+
+    keys: Sequence[bytes]
+    """From the shortest to the longest."""
+    seconds: float
+    lifetime: str = ""
+
+    def commit(self, entries: Entries, tenant: str, now: float) -> None:
+        """Write those that are new and refresh the others."""
+        entries.put_all(
+            tenant, reversed(self.keys), lifetime=self.lifetime, seconds=self.seconds, now=now
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +74,22 @@ class Plan:
     prompt: int
     hit: Hit | None = None
     writes: tuple[Write, ...] = ()
-    """By ascending end."""
+    """By ascending end. What is marked but cached is named too: it is written again if the engine
+    no longer has it."""
     billed: tuple[str, ...] = ()
     """The lifetimes whose writes the vendor counts, also as 0; others are fresh."""
+    trail: Trail | None = None
     unit: int = 1
     """Reads are cut down to a multiple of this."""
     minimum: int = 0
     """Reads of less are none."""
 
     def settle(self, reused: int) -> Decision:
-        """The account, given the prompt tokens whose prefill the engine skipped."""
+        """The account, given the prompt tokens whose prefill the engine skipped.
+
+        What is marked with a longer lifetime is billed with it up to its last mark, what comes
+        after with the shorter one (Anthropic's A, B and C).
+        """
         read = 0 if self.hit is None else min(self.hit.end, reused)
         read -= read % self.unit
         if read < self.minimum:
@@ -79,20 +104,19 @@ class Plan:
 
     def commit(self, entries: Entries, now: float) -> None:
         """Write the entries and refresh the one that was read. `now`: when the request began."""
+        prefixes: list[Hit | Write] = [*self.writes]
         if self.hit is not None and self.hit.seconds:
-            self._put(entries, self.hit, now)
-        for write in self.writes:
-            self._put(entries, write, now)
-
-    def _put(self, entries: Entries, prefix: Hit | Write, now: float) -> None:
-        entries.put(
-            self.tenant,
-            prefix.key,
-            tokens=prefix.end,
-            lifetime=prefix.lifetime,
-            seconds=prefix.seconds,
-            now=now,
-        )
+            prefixes.append(self.hit)
+        for prefix in prefixes:
+            entries.put(
+                self.tenant,
+                prefix.key,
+                lifetime=prefix.lifetime,
+                seconds=prefix.seconds,
+                now=now,
+            )
+        if self.trail is not None:
+            self.trail.commit(entries, self.tenant, now)
 
     @property
     def kept(self) -> list[tuple[int, float]]:

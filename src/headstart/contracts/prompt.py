@@ -26,7 +26,7 @@ class Block:
 
     kind: Kind
     digest: bytes
-    """Of all it says, its kind and role included, its mark excluded."""
+    """Of all it says, its kind and role included, its mark excluded; DIGEST_BYTES long."""
     end: int
     """Tokens of the rendered prompt through this block; never less than the block before it."""
     message: int
@@ -53,6 +53,8 @@ class Wishes:
     """Whether mode and ttl were sent at all (`prompt_cache_options`)."""
     content: str | None = None
     """The name of a `cachedContents` resource that comes before the blocks (Gemini)."""
+    content_tokens: int = 0
+    """The beginning of the prompt that stands in it."""
 
 
 NO_WISHES = Wishes()
@@ -71,7 +73,10 @@ class Prompt:
     partition: str = ""
     """What else the vendor separates caches by: a workspace, a cache key."""
     settings: Mapping[str, str] = field(default_factory=dict)
-    """What shapes a vendor's prompt without being a block, by the vendor's name for it."""
+    """What shapes a vendor's prompt without being a block, by the vendor's name for it.
+
+    A contract says which names it knows and what each breaks; a default may be left out.
+    """
     wishes: Wishes = NO_WISHES
 
     @property
