@@ -108,5 +108,6 @@ class Server:
 
 
 def account(decision: Decision) -> tuple[int, dict[str, int], int]:
-    """Read, written and fresh."""
-    return decision.read, dict(decision.written), decision.fresh
+    """Read, what is written of each lifetime, and fresh."""
+    written = {lifetime: tokens for lifetime, tokens in decision.written.items() if tokens}
+    return decision.read, written, decision.fresh

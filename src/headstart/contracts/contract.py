@@ -36,5 +36,6 @@ class Contract(Protocol):
         """
         ...
 
-    def finish(self, prompt: Prompt, output: Sequence[int], entries: Entries, now: float) -> None:
+    def finish(self, prompt: Prompt, output: Sequence[int], entries: Entries, now: float) -> None:  # noqa: ARG002
         """The answer is whole: some vendors write it too. `output`: its token ids."""
+        return

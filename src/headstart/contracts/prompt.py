@@ -75,7 +75,8 @@ class Prompt:
     settings: Mapping[str, str] = field(default_factory=dict)
     """What shapes a vendor's prompt without being a block, by the vendor's name for it.
 
-    A contract says which names it knows and what each breaks; a default may be left out.
+    Values are JSON. A contract says which names it knows and what each breaks; a default may be
+    left out.
     """
     wishes: Wishes = NO_WISHES
 

@@ -1,0 +1,49 @@
+"""DeepSeek's context caching on disk: automatic, in units of tokens.
+
+Rules D1 to D6; docs/contracts.md has their sources and what was decided.
+"""
+
+from array import array
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from headstart.contracts.contract import Contract
+from headstart.contracts.entries import Entries
+from headstart.contracts.keys import longest_unit, root, unit_keys
+from headstart.contracts.plan import Plan, Trail
+from headstart.contracts.prompt import Prompt
+
+
+@dataclass(frozen=True, slots=True)
+class DeepSeek(Contract):
+    """The rules for one model. What is written costs nothing, and nothing is promised."""
+
+    reads_blocks: ClassVar[bool] = False
+
+    minimum: int = 64
+    unit: int = 64
+    lifetimes: Mapping[str, float] = field(default_factory=lambda: {"automatic": 21600})
+    """Seconds after the last use; the vendor says hours to days (D5)."""
+
+    def plan(self, prompt: Prompt, entries: Entries, now: float) -> Plan:
+        """Reads the longest run of whole units that is known, writes them all (D3)."""
+        trail = self._trail(prompt, prompt.ids)
+        return Plan(
+            prompt.tenant,
+            prompt.tokens,
+            longest_unit(trail.keys, prompt, entries, now, unit=self.unit, minimum=self.minimum),
+            trail=trail,
+            unit=self.unit,
+            minimum=self.minimum,
+        )
+
+    def finish(self, prompt: Prompt, output: Sequence[int], entries: Entries, now: float) -> None:
+        """The answer is cached too, so that the next turn reads it (D4)."""
+        whole = array("I", prompt.ids)
+        whole.extend(output)
+        self._trail(prompt, whole).commit(entries, prompt.tenant, now)
+
+    def _trail(self, prompt: Prompt, ids: Sequence[int]) -> Trail:
+        keys = unit_keys(root("deepseek", prompt.model), ids, self.unit, self.minimum)
+        return Trail(keys, next(iter(self.lifetimes.values())))

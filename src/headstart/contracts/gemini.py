@@ -1,0 +1,44 @@
+"""Gemini's implicit caching, and what a request reads through a `cachedContents` resource.
+
+Rules G1 to G3 and G6 to G10; the resources themselves are in `cached_contents.py`.
+docs/contracts.md has their sources and what was decided.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from headstart.contracts.contract import Contract
+from headstart.contracts.entries import Entries
+from headstart.contracts.keys import longest_unit, root, unit_keys
+from headstart.contracts.plan import Hit, Plan, Trail
+from headstart.contracts.prompt import Prompt
+
+
+@dataclass(frozen=True, slots=True)
+class Gemini(Contract):
+    """The rules for one model."""
+
+    reads_blocks: ClassVar[bool] = False
+
+    minimum: int
+    """Tokens of the shortest prefix that is cached implicitly (G2)."""
+    interval: int = 128
+    """Tokens between the prefixes that are known. Ours, like the lifetime: neither is told (G3)."""
+    lifetimes: Mapping[str, float] = field(default_factory=lambda: {"implicit": 300})
+    """Seconds of an implicit prefix after its last use. Others are not used here."""
+
+    def plan(self, prompt: Prompt, entries: Entries, now: float) -> Plan:
+        """With a cached content all of it is read, and only it; using it doesn't extend it (G4)."""
+        content = prompt.wishes.content
+        if content is not None:
+            hit = Hit(content.encode(), prompt.wishes.content_tokens)
+            return Plan(prompt.tenant, prompt.tokens, hit)
+        keys = unit_keys(root("gemini", prompt.model), prompt.ids, self.interval, self.minimum)
+        return Plan(
+            prompt.tenant,
+            prompt.tokens,
+            longest_unit(keys, prompt, entries, now, unit=self.interval, minimum=self.minimum),
+            trail=Trail(keys, self.lifetimes["implicit"]),
+            minimum=self.minimum,
+        )
