@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from headstart.dialects.openai.chat import OpenAIChat
 from headstart.engine.api import Engine
-from headstart.ledger import Store
+from headstart.ledger import Rules, Store
 from headstart.server import about, cache, keep, tokens
 from headstart.server.auth import ANYONE, Caller, credential, load_keyring
 from headstart.server.books import Books
@@ -51,6 +51,7 @@ def create_app(
     """
     keyring = load_keyring(settings)
     metrics = Metrics(engine)
+    model = settings.served_model_name or settings.model
     ctx = Context(
         engine=engine,
         codec=codec,
@@ -58,10 +59,10 @@ def create_app(
         keyring=keyring,
         metrics=metrics,
         reports=Reports(),
-        model=settings.served_model_name or settings.model,
+        model=model,
         vocab_size=codec.vocab_size,
         created=int(time.time()),
-        terms=AllTerms(settings.aliases),
+        terms=AllTerms(model, settings.aliases, Rules.packaged()),
         books=Books(store, metrics),
         now=now,
     )

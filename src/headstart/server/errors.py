@@ -45,7 +45,7 @@ def to_api_error(error: Exception) -> ApiError:
         case ApiError():
             return error
         case Refusal():
-            return invalid(str(error), error.path, error.code)
+            return ApiError(error.status, str(error), param=error.path, code=error.code)
         case TemplateError():
             return invalid(str(error), "messages")
         case TextError():

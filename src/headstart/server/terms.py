@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from headstart.contracts.contract import Contract
-from headstart.contracts.engine import Engine
 from headstart.contracts.entries import Entries
+from headstart.contracts.registry import build
+from headstart.ledger import Profile, Rules
 from headstart.settings import VENDORS
 
 
@@ -13,21 +14,26 @@ from headstart.settings import VENDORS
 class Terms:
     """What a request for one model is held to."""
 
-    name: str
-    """The contract's."""
+    profile: Profile
+    """The vendor's numbers for the model."""
     contract: Contract
     entries: Entries
     """What the contract believes to be cached."""
+
+    @property
+    def name(self) -> str:
+        """The contract's."""
+        return self.profile.contract
 
 
 class AllTerms:
     """The terms of every name."""
 
-    def __init__(self, aliases: Sequence[tuple[str, str]]) -> None:
-        """`aliases`: (vendor, name) pairs."""
-        self._own = {vendor: Terms("engine", Engine(), Entries()) for vendor in VENDORS}
-        """Of the server's own model, by the vendor whose dialect asks."""
-        self._aliases = {name: self._own[vendor] for vendor, name in aliases}
+    def __init__(self, model: str, aliases: Sequence[tuple[str, str]], rules: Rules) -> None:
+        """`model`: the server's own name for it. `aliases`: (vendor, name) pairs."""
+        self._own = {vendor: _terms(rules.profile(vendor, model)) for vendor in VENDORS}
+        """Of the server's own name, by the vendor whose dialect asks."""
+        self._aliases = {name: _terms(rules.profile(vendor, name)) for vendor, name in aliases}
 
     @property
     def aliases(self) -> tuple[str, ...]:
@@ -45,3 +51,16 @@ class AllTerms:
 
     def _all(self) -> Iterable[Terms]:
         return (*self._own.values(), *self._aliases.values())
+
+
+def _terms(profile: Profile) -> Terms:
+    contract = build(
+        profile.contract,
+        minimum=profile.minimum,
+        unit=profile.unit,
+        marks=profile.marks,
+        lookback=profile.lookback,
+        window=profile.window,
+        lifetimes={name: each.seconds for name, each in profile.lifetimes.items()} or None,
+    )
+    return Terms(profile, contract, Entries())
