@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from headstart.cache.keys import BlockKey, Namespace, block_key, token_bytes
+from headstart.cache.policies import Policy
 from headstart.stores import DiskStore, FolderStore, PersistentNamespace, Record, persistable
 from headstart.stores.codec import Codec
 from headstart.stores.files import Files
@@ -124,6 +125,7 @@ def disk_store(
     *,
     max_bytes: int = 1 << 30,
     background: Callable[[Callable[[], None]], None] = at_once,
+    policy: Policy | None = None,
     **options: Any,
 ) -> DiskStore:
     return DiskStore(
@@ -132,6 +134,7 @@ def disk_store(
         clock=clock,
         time_ns=clock.wall,
         background=background,
+        policy=policy,
     )
 
 

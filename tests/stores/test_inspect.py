@@ -18,6 +18,7 @@ from tests.stores.build import (
 )
 
 from headstart.stores import RamStore, Record, Zstd
+from headstart.stores.heat import Heat
 from headstart.stores.inspect import chunks, export, import_into, prune, summarise
 
 DAY = 86_400 * 10**9
@@ -97,6 +98,15 @@ def test_pruning_by_age_keeps_a_parent_whose_child_is_kept(
 ) -> None:
     prune(root, used_before=NOON + DAY)
     assert {chunk.key for chunk in chunks(root)} == keys(records)
+
+
+def test_what_the_pool_used_was_used(root: Path, records: list[Record]) -> None:
+    heat = Heat()
+    heat.used([record.key for record in records[:3]], NOON + 9 * DAY)
+    (root / "heat").write_bytes(heat.dump())
+    removed = prune(root, used_before=NOON + 8 * DAY)
+    assert {chunk.key for chunk in removed} == keys(records[3:])
+    assert {chunk.used for chunk in chunks(root)} == {NOON + 9 * DAY}
 
 
 def test_pruning_by_size_removes_leaves_first(root: Path, records: list[Record]) -> None:

@@ -359,6 +359,8 @@ class LocalEngine:
             ended=hints.ended,
             expected_gap=hints.expected_gap,
         )
+        if self._offload is not None:
+            self._offload.ended(sequence, visit)
         self._scheduler.finish(sequence, visit)
         if reason in ("stop", "length") and sequence.generated:
             self._answers.ended(choice.request.tenant, sequence)

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache
 
-from headstart.cache import Lease, Namespace, PrefixCache, reusable_tokens
+from headstart.cache import Lease, Namespace, PrefixCache, Visit, reusable_tokens
 from headstart.cache.keys import TOKEN_BYTES, BlockKey
 from headstart.engine.sequence import Sequence
 from headstart.model.kv import KVPool
@@ -119,6 +119,14 @@ class Offload:
                 sequence.stored = NEVER  # What follows would be of no use.
                 return
             sequence.stored += 1
+
+    def ended(self, sequence: Sequence, visit: Visit) -> None:
+        """The sequence is over but still has its lease: the tiers learn which chunks it used."""
+        lease = sequence.lease
+        if lease is not None and lease.generation == self._cache.generation:
+            keys = self._cache.keys(lease)[self._blocks :: self._blocks]
+            reused = (visit.prompt_tokens - visit.new_tokens) // self._tokens
+            self.tiers.used(keys, reused, visit)
 
     def _restore(self, sequence: Sequence, begin: int, payload: Buffer, tier: str) -> None:
         lease, size = sequence.lease, self._cache.block_size

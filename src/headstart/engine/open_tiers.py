@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from headstart.cache import POLICIES
 from headstart.settings import Settings
 from headstart.stores import (
     Breaker,
@@ -56,7 +57,13 @@ def open_tiers(settings: Settings, *, chunk_bytes: int) -> Tiers | None:
     tiers: list[Tier] = []
     if settings.ram_tier_bytes:
         arena = memoryview(mmap.mmap(-1, settings.ram_tier_bytes))
-        tiers.append(_tier("ram", RamStore(arena, clock=time.monotonic, codec=codec)))
+        ram = RamStore(
+            arena,
+            clock=time.monotonic,
+            codec=codec,
+            policy=POLICIES[settings.eviction_policy](),
+        )
+        tiers.append(_tier("ram", ram))
     if settings.disk is not None:
         folder = _folder(Path(settings.disk), codec)
         disk = DiskStore(
@@ -65,6 +72,7 @@ def open_tiers(settings: Settings, *, chunk_bytes: int) -> Tiers | None:
             clock=time.monotonic,
             time_ns=time.time_ns,
             background=_in_thread,
+            policy=POLICIES[settings.eviction_policy](),
         )
         tiers.append(_tier("disk", disk))
     if settings.remote is not None:

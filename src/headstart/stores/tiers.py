@@ -12,6 +12,7 @@ from queue import SimpleQueue
 from threading import Lock, Thread
 
 from headstart.cache.keys import BlockKey
+from headstart.cache.visit import Visit
 from headstart.stores.held import Held
 from headstart.stores.load import Load, Loaded
 from headstart.stores.namespace import PersistentNamespace
@@ -96,6 +97,11 @@ class Tiers:
     def store(self, record: Record) -> bool:
         """Queue a chunk for all tiers. False if there is no room: drop what follows it too."""
         return self._enqueue(record, self._tiers)
+
+    def used(self, keys: Sequence[BlockKey], reused: int, visit: Visit) -> None:
+        """A request is over; see Store."""
+        for tier in self._tiers:
+            tier.store.used(keys, reused, visit)
 
     def stats(self) -> tuple[list[TierStats], Mapping[str, int]]:
         """Every tier, and what happened between them."""

@@ -11,6 +11,7 @@ from threading import Lock
 from urllib.parse import unquote, urlsplit
 
 from headstart.cache.keys import BlockKey
+from headstart.cache.visit import Visit
 from headstart.stores.codec import Codec, Raw
 from headstart.stores.counts import Counts
 from headstart.stores.errors import Corrupt, Full, RecordError, Refused, StoreError
@@ -125,6 +126,9 @@ class ValkeyStore:
         with self._connection(deadline) as server:
             server.send([(b"UNLINK", _name(namespace, key))], deadline)
             server.integer(deadline)
+
+    def used(self, keys: Sequence[BlockKey], reused: int, visit: Visit) -> None:
+        """See Store. The server chooses by itself."""
 
     def stats(self) -> StoreStats:
         """See Store. What the server holds is the server's to say."""
