@@ -176,6 +176,9 @@ def serve(
         Literal["through", "selective"],
         typer.Option(help="Send KV down once it is computed, or once it is reused."),
     ] = "through",
+    warm_restart: Annotated[
+        bool, typer.Option(help="After a start bring up from --disk what was hot, while idle.")
+    ] = True,
     kv_events: Annotated[
         str | None,
         typer.Option(metavar="ENDPOINT", help="Publish KV events here: tcp://127.0.0.1:5557."),
@@ -249,6 +252,7 @@ def serve(
         remote=remote,
         tier_codec=tier_codec,
         tier_write=tier_write,
+        warm_restart=warm_restart,
         eviction_policy=eviction_policy,
         cache_ttl=cache_ttl,
         retention_budget_bytes=retention_budget,

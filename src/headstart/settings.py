@@ -63,6 +63,8 @@ class Settings:
     """How KV is packed in the tiers; zstd is lossless, and needs the package zstandard."""
     tier_write: Literal["through", "selective"] = "through"
     """When KV goes down to the tiers: once it is computed, or once it is reused."""
+    warm_restart: bool = True
+    """After a start bring up what was hot from the disk, while there is nothing else to do."""
     kv_events: str | None = None
     """Where to publish KV events, such as `tcp://127.0.0.1:5557`; None publishes none."""
     kv_events_replay: str | None = None

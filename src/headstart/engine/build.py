@@ -14,6 +14,8 @@ from headstart.engine.offload import Offload
 from headstart.engine.open_tiers import chunk_blocks, open_tiers
 from headstart.engine.scheduler import Scheduler
 from headstart.engine.verify import Verifier
+from headstart.engine.warm_pool import PoolTarget
+from headstart.engine.warming import Target, TierTarget, Warming
 from headstart.model.decoder import Decoder
 from headstart.model.errors import ModelError
 from headstart.model.kv import KVPool, kv_bytes_per_token
@@ -113,6 +115,30 @@ def build_engine(loaded: LoadedModel, settings: Settings) -> LocalEngine:
         except OSError as error:
             log.warning("the cache is reset, but a restart will find old KV again: %s", error)
 
+    identity = Identity(
+        weights=loaded.digest,
+        dtype=str(dtype),
+        layout=f"{config.layers} layers of {config.kv_heads}x{config.head_dim}, "
+        f"chunk {chunk}, stored by {stored}{'' if chunk is None else _numerics(device)}",
+        rope=str(config.rope),
+        block_size=settings.block_size,
+    )
+    warming = None
+    hot = tiers.hot() if tiers is not None and settings.warm_restart else None
+    if hot is not None:
+        source, above = hot
+        target: Target = PoolTarget(cache, pool, chunk_blocks=stored)
+        if above is not None:
+            target = TierTarget(above, time.monotonic)
+        digests = {None, *(adapter.digest for adapter in adapters)}
+        warming = Warming(
+            source,
+            target,
+            wanted=lambda space: space.adapter in digests and identity.names(space),
+            root=lambda space: space.root(cache.generation),
+            clock=time.monotonic,
+        )
+
     return LocalEngine(
         runner,
         Scheduler(
@@ -123,19 +149,13 @@ def build_engine(loaded: LoadedModel, settings: Settings) -> LocalEngine:
             loader=offload,
         ),
         loaded.codec,
-        Identity(
-            weights=loaded.digest,
-            dtype=str(dtype),
-            layout=f"{config.layers} layers of {config.kv_heads}x{config.head_dim}, "
-            f"chunk {chunk}, stored by {stored}{'' if chunk is None else _numerics(device)}",
-            rope=str(config.rope),
-            block_size=settings.block_size,
-        ),
+        identity,
         context_length=context,
         max_waiting=settings.max_waiting,
         adapters=adapters,
         offload=offload,
         verifier=verifier,
+        warming=warming,
         reset=remember_reset,
     )
 

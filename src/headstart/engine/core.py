@@ -10,7 +10,8 @@ import secrets
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from torch import Tensor
@@ -41,6 +42,7 @@ from headstart.engine.scheduler import Scheduler, Work
 from headstart.engine.sequence import Group
 from headstart.engine.sequence import Sequence as TokenSequence
 from headstart.engine.verify import Verifier
+from headstart.engine.warming import Warming
 from headstart.model.grammar import GrammarCompiler, GrammarError, GrammarMatcher
 from headstart.model.lora import Adapter
 from headstart.model.runner import Runner, Slice
@@ -78,6 +80,7 @@ class LocalEngine:
         clock: Callable[[], float] = time.monotonic,
         offload: Offload | None = None,
         verifier: Verifier | None = None,
+        warming: Warming | None = None,
         reset: Callable[[], None] = lambda: None,
     ) -> None:
         """`reset` makes it known beyond this process that the cache was reset."""
@@ -98,6 +101,7 @@ class LocalEngine:
         self._wake = threading.Condition(self._lock)
         self._reset = reset
         self._verifier = verifier
+        self._warming = warming
         self._sink: EventSink | None = None
         self._offload = offload
         if offload is not None:
@@ -111,6 +115,8 @@ class LocalEngine:
         self._stopping = False
         self._thread = threading.Thread(target=self._run, name="headstart-engine", daemon=True)
         self._thread.start()
+        if warming is not None:
+            warming.start(self._idle)
 
     @property
     def ready(self) -> bool:
@@ -304,6 +310,8 @@ class LocalEngine:
     async def aclose(self, drain_seconds: float) -> None:
         """Refuse new work, let running requests end within the time, abort the rest, stop."""
         self._accepting = False
+        if self._warming is not None:
+            self._warming.close()
         deadline = self._clock() + drain_seconds
         while self._choices and self._thread.is_alive() and self._clock() < deadline:
             await asyncio.sleep(0.02)
@@ -315,6 +323,12 @@ class LocalEngine:
         if self._offload is not None:
             left = max(1.0, deadline - self._clock())
             await asyncio.to_thread(self._offload.close, left)
+
+    @contextmanager
+    def _idle(self) -> Iterator[bool]:
+        """Whether there is nothing to do, and no request is taken on meanwhile."""
+        with self._lock:
+            yield not self._choices and not self._stopping
 
     def _notify(self) -> None:
         with self._lock:

@@ -5,6 +5,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from headstart.cache import POLICIES
@@ -74,7 +75,7 @@ def open_tiers(settings: Settings, *, chunk_bytes: int) -> Tiers | None:
             background=_in_thread,
             policy=POLICIES[settings.eviction_policy](),
         )
-        tiers.append(_tier("disk", disk))
+        tiers.append(replace(_tier("disk", disk), hot=disk))
     if settings.remote is not None:
         tiers.append(_tier("remote", _remote(settings.remote, codec)))
     return Tiers(tiers, chunk_bytes=chunk_bytes, clock=time.monotonic) if tiers else None

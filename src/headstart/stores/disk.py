@@ -66,7 +66,8 @@ class DiskStore:
         self._reports = Reports()
         self._reserved = 0
         self._last_stamp = 0
-        self._scanned = False
+        self.scanned = False
+        """See HotStore."""
         self._scanning = Lock()
         self._next_scan = self._next_note = clock() + RESCAN_EVERY
         self._closed = False
@@ -108,7 +109,7 @@ class DiskStore:
         self._rescan_if_due()
         if self._holds(record, deadline):
             return True
-        if not self._scanned:
+        if not self.scanned:
             self._folder.counts.add("scanning")
             return False
         if self._folder.writes_paused():
@@ -154,7 +155,7 @@ class DiskStore:
             self._background(self._note_heat)
 
     def hottest(self) -> list[BlockKey]:
-        """The chunks of whole prefixes, the hottest first and parents before their children."""
+        """See HotStore."""
         with self._lock:
             self._learn()
             rows = {key: row for key in self._index if (row := self._index.get(key)) is not None}
@@ -166,7 +167,7 @@ class DiskStore:
     def peek(
         self, key: BlockKey, wanted: Callable[[PersistentNamespace], bool], *, deadline: float
     ) -> Record | None:
-        """The chunk, if its namespace is wanted, without counting it as used. Raises StoreError."""
+        """See HotStore. Damage is left to whoever asks for the chunk."""
         with self._lock:
             row = self._index.get(key)
         return None if row is None else self._folder.read(row.place, key, wanted, deadline)
@@ -184,7 +185,7 @@ class DiskStore:
     def close(self) -> None:
         """See Store. A running scan ends at its next file."""
         self._closed = True
-        if self._scanned:
+        if self.scanned:
             self._note_heat()
         self._folder.close()
 
@@ -198,7 +199,7 @@ class DiskStore:
         try:
             with self._lock:
                 gone = {key: self._index.get(key) for key in self._index}
-            if not self._scanned:
+            if not self.scanned:
                 self._recall_heat()
             for folder, key, _ in walk(self._folder.files, self._folder.root):
                 if self._closed:
@@ -216,7 +217,7 @@ class DiskStore:
                 with self._lock:
                     self._index.resume(key, stamp / 1e9)
             self._remove_stale_temps()
-            self._scanned = True
+            self.scanned = True
             with suppress(Full):
                 self._evict(over)
         except OSError:

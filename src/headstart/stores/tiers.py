@@ -18,7 +18,7 @@ from headstart.stores.load import Load, Loaded
 from headstart.stores.namespace import PersistentNamespace
 from headstart.stores.protocol import Clock
 from headstart.stores.record import Record
-from headstart.stores.tier import Tier, TierStats
+from headstart.stores.tier import HotStore, Tier, TierStats
 
 log = logging.getLogger(__name__)
 
@@ -97,6 +97,15 @@ class Tiers:
     def store(self, record: Record) -> bool:
         """Queue a chunk for all tiers. False if there is no room: drop what follows it too."""
         return self._enqueue(record, self._tiers)
+
+    def hot(self) -> tuple[HotStore, Tier | None] | None:
+        """The nearest tier that knows what was hot before the start, and the one above it."""
+        above: Tier | None = None
+        for tier in self._tiers:
+            if tier.hot is not None:
+                return tier.hot, above
+            above = tier
+        return None
 
     def used(self, keys: Sequence[BlockKey], reused: int, visit: Visit) -> None:
         """A request is over; see Store."""
