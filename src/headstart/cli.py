@@ -170,7 +170,8 @@ def serve(
         typer.Option(metavar="URL|DIR", help="valkey://host:port, or a directory that is shared."),
     ] = None,
     tier_codec: Annotated[
-        Literal["raw", "zstd"], typer.Option(help="How KV is packed in the tiers.")
+        Literal["raw", "zstd", "int8", "fp8"],
+        typer.Option(help="How KV is packed in the tiers; int8 and fp8 are lossy."),
     ] = "raw",
     tier_write: Annotated[
         Literal["through", "selective"],

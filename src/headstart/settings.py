@@ -59,8 +59,11 @@ class Settings:
     """What it may hold."""
     remote: str | None = None
     """`valkey://host:port`, or a directory that several servers share."""
-    tier_codec: Literal["raw", "zstd"] = "raw"
-    """How KV is packed in the tiers; zstd is lossless, and needs the package zstandard."""
+    tier_codec: Literal["raw", "zstd", "int8", "fp8"] = "raw"
+    """How KV is packed in the tiers; zstd is lossless, and needs the package zstandard.
+
+    int8 and fp8 lose bits, so what came from such a tier isn't exactly what would be computed.
+    """
     tier_write: Literal["through", "selective"] = "through"
     """When KV goes down to the tiers: once it is computed, or once it is reused."""
     warm_restart: bool = True

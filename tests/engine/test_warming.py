@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.engine.drive import Outcome, answer, running
 from tests.engine.tiered import CHUNK, drained, offload_of, tiered
-from tests.stores.build import NEVER, OTHER, SPACE, Clock, chain, disk_store
+from tests.stores.build import NEVER, OTHER, SPACE, Clock, chain, disk_store, path_of
 from tests.stores.tiering import LONG
 
 from headstart.cache import BlockKey, Visit
@@ -110,6 +110,26 @@ def test_what_another_model_or_an_earlier_reset_left_stays_below(tmp_path: Path)
     later = Kept()
     warming(store, later, clock, root=lambda space: space.root(1)).run(Engine())
     assert later.keys == []
+
+
+def test_damage_and_what_is_gone_is_left_out_with_what_continues_it(tmp_path: Path) -> None:
+    clock, target = Clock(), Kept()
+    damaged, gone, sound = (chain(3, seed=seed) for seed in range(3))
+    store = disk_after_restart(tmp_path, clock, (damaged, 9), (gone, 5), (sound, 1))
+    path = path_of(tmp_path, damaged[1])
+    path.write_bytes(path.read_bytes()[:-1] + b"!")
+    path_of(tmp_path, gone[0]).unlink()
+    warming(store, target, clock).run(Engine())
+    assert target.keys == [record.key for record in damaged[:1] + sound]
+
+
+def test_a_reset_meanwhile_ends_what_was_begun(tmp_path: Path) -> None:
+    clock, target = Clock(), Kept()
+    slow = Slow(disk_after_restart(tmp_path, clock, (chain(4), 1)))
+    warming(slow, target, clock, root=lambda space: space.root(0 if slow.reads < 3 else 1)).run(
+        Engine()
+    )
+    assert target.keys == [record.key for record in chain(2)]
 
 
 def test_it_ends_when_there_is_enough(tmp_path: Path) -> None:

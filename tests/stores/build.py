@@ -8,7 +8,7 @@ from typing import Any
 from headstart.cache.keys import BlockKey, Namespace, block_key, token_bytes
 from headstart.cache.policies import Policy
 from headstart.stores import DiskStore, FolderStore, PersistentNamespace, Record, persistable
-from headstart.stores.codec import Codec
+from headstart.stores.codec import Buffer, Codec
 from headstart.stores.files import Files
 from headstart.stores.layout import chunk_path
 
@@ -148,3 +148,18 @@ def chunk_files(root: Path) -> list[Path]:
 
 def physical(root: Path) -> int:
     return sum(path.stat().st_blocks * 512 for path in chunk_files(root))
+
+
+class Rough:
+    """A lossy codec that needs no tensors: it keeps the upper half of every byte."""
+
+    lossy = True
+
+    def __init__(self, codec_id: int) -> None:
+        self.id = codec_id
+
+    def pack(self, payload: Buffer) -> Buffer:
+        return bytes(byte >> 4 for byte in memoryview(payload))
+
+    def unpack(self, stored: Buffer, into: memoryview) -> None:
+        into[:] = bytes(byte << 4 for byte in memoryview(stored))

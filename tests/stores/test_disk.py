@@ -455,6 +455,25 @@ def test_heat_that_cannot_be_written_down_harms_nothing(tmp_path: Path, clock: C
     assert get(store, chunk()) == chunk()
 
 
+def test_a_disk_that_hangs_does_not_keep_the_process_from_ending(
+    tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("headstart.stores.disk.CLOSE_SECONDS", 0.05)
+    files, works = FaultyFiles(), threading.Event()
+    store = disk_store(tmp_path, clock, files=files)
+    put(store, chunk())
+    use(store, [chunk()])
+    store._background = lambda work: threading.Thread(target=work, daemon=True).start()
+
+    def hangs(operation: str) -> None:
+        works.wait(20)
+
+    files.before = hangs
+    store.close()
+    assert not (tmp_path / "heat").exists()
+    works.set()
+
+
 def test_a_store_that_did_not_see_all_its_chunks_does_not_overwrite_their_heat(
     tmp_path: Path, clock: Clock
 ) -> None:

@@ -11,7 +11,7 @@ from headstart.cache import POLICIES, PrefixCache
 from headstart.engine.core import LocalEngine
 from headstart.engine.identity import Identity
 from headstart.engine.offload import Offload
-from headstart.engine.open_tiers import chunk_blocks, open_tiers
+from headstart.engine.open_tiers import TierError, chunk_blocks, open_tiers
 from headstart.engine.scheduler import Scheduler
 from headstart.engine.verify import Verifier
 from headstart.engine.warm_pool import PoolTarget
@@ -21,6 +21,7 @@ from headstart.model.errors import ModelError
 from headstart.model.kv import KVPool, kv_bytes_per_token
 from headstart.model.load import LoadedModel
 from headstart.model.lora import load_adapter
+from headstart.model.lossy import eight_bit
 from headstart.model.runner import Runner
 from headstart.settings import Settings
 from headstart.stores.generation import read_generation, write_generation
@@ -67,7 +68,19 @@ def build_engine(loaded: LoadedModel, settings: Settings) -> LocalEngine:
     budget = settings.retention_budget_bytes
     unit = 1 if chunk is None else chunk // settings.block_size
     stored = chunk_blocks(block_bytes, settings.block_size, unit)
-    tiers = open_tiers(settings, chunk_bytes=stored * block_bytes)
+    tokens = stored * settings.block_size
+    lossy = eight_bit(
+        settings.tier_codec,
+        shape=(config.layers, 2, config.kv_heads, tokens, config.head_dim),
+        dtype=dtype,
+        block_size=settings.block_size,
+    )
+    if lossy is not None and settings.deterministic:
+        raise TierError(
+            f"--deterministic promises every bit, and --tier-codec {settings.tier_codec} doesn't "
+            "keep them: take raw or zstd."
+        )
+    tiers = open_tiers(settings, chunk_bytes=stored * block_bytes, lossy=lossy)
     root = None if settings.disk is None else Path(settings.disk)
     cache = PrefixCache(
         blocks,
@@ -119,7 +132,8 @@ def build_engine(loaded: LoadedModel, settings: Settings) -> LocalEngine:
         weights=loaded.digest,
         dtype=str(dtype),
         layout=f"{config.layers} layers of {config.kv_heads}x{config.head_dim}, "
-        f"chunk {chunk}, stored by {stored}{'' if chunk is None else _numerics(device)}",
+        f"chunk {chunk}, stored by {stored}{'' if chunk is None else _numerics(device)}"
+        f"{'' if lossy is None else f', {settings.tier_codec} at rest'}",
         rope=str(config.rope),
         block_size=settings.block_size,
     )

@@ -46,15 +46,17 @@ def chunk_blocks(block_bytes: int, block_size: int, unit_blocks: int) -> int:
     return blocks
 
 
-def open_tiers(settings: Settings, *, chunk_bytes: int) -> Tiers | None:
+def open_tiers(settings: Settings, *, chunk_bytes: int, lossy: Codec | None = None) -> Tiers | None:
     """The tiers that `settings` ask for, nearest first; None if there are none.
+
+    `lossy`: the codec, where the settings ask for one that knows the model's KV.
 
     Raises TierError. A server that doesn't answer is no error: its breaker opens. Without a prefix
     cache nothing may be found, so there are no tiers either.
     """
     if not settings.prefix_cache:
         return None
-    codec = _codec(settings.tier_codec)
+    codec = lossy or _codec(settings.tier_codec)
     tiers: list[Tier] = []
     if settings.ram_tier_bytes:
         arena = memoryview(mmap.mmap(-1, settings.ram_tier_bytes))
@@ -109,12 +111,16 @@ def _folder(root: Path, codec: Codec) -> FolderStore:
 
 
 def _codec(name: str) -> Codec:
-    if name == "raw":
-        return Raw()
-    try:
-        return Zstd()
-    except CodecMissing as error:
-        raise TierError(f"--tier-codec: {error}: pip install 'headstart[zstd]'.") from error
+    match name:
+        case "raw":
+            return Raw()
+        case "zstd":
+            try:
+                return Zstd()
+            except CodecMissing as error:
+                raise TierError(f"--tier-codec: {error}: pip install 'headstart[zstd]'.") from error
+        case _:
+            raise TierError(f"--tier-codec {name} has to know the model's KV.")
 
 
 def _in_thread(work: Callable[[], None]) -> None:

@@ -14,6 +14,7 @@ from typing import Protocol
 
 from headstart.cache import BlockKey, Namespace
 from headstart.stores import Clock, PersistentNamespace, Record, StoreError
+from headstart.stores.errors import RecordError
 from headstart.stores.tier import HotStore, Tier
 
 log = logging.getLogger("headstart.warming")
@@ -78,7 +79,8 @@ class Warming:
         self._root = root
         self._clock = clock
         self._closed = Event()
-        self._taken: set[BlockKey] = set()
+        self._taken: dict[BlockKey, BlockKey] = {}
+        """Chunks brought up, and the root of their chain."""
 
     def start(self, idle: Idle) -> None:
         """Begin, in a thread of its own."""
@@ -110,14 +112,17 @@ class Warming:
         if not self._until(idle):
             return False
         deadline = self._clock() + CALL_SECONDS
-        record = self._hot.peek(key, self._serves, deadline=deadline)
+        try:
+            record = self._hot.peek(key, self._serves, deadline=deadline)
+        except RecordError:
+            return True  # Damaged: what continues it is of no use either.
         if record is None or not self._follows(record):
             return True
         while (taken := self._target.take(record, idle)) is None:
             if not self._until(idle):
                 return False
         if taken:
-            self._taken.add(key)
+            self._taken[key] = self._root(record.namespace.namespace)
         return taken
 
     def _until(self, idle: Idle) -> bool:
@@ -134,6 +139,6 @@ class Warming:
 
     def _follows(self, record: Record) -> bool:
         """Whether a request could find it; not after a reset."""
-        if record.first_position:
-            return record.parent in self._taken
-        return record.parent == self._root(record.namespace.namespace)
+        root = self._root(record.namespace.namespace)
+        begin = self._taken.get(record.parent) if record.first_position else record.parent
+        return begin == root

@@ -11,7 +11,7 @@ by what they wrote within RESCAN_EVERY.
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from threading import Lock
+from threading import Event, Lock
 
 from headstart.cache.keys import BlockKey
 from headstart.cache.policies import Policy
@@ -30,6 +30,8 @@ RESCAN_EVERY = 60.0
 """Seconds, at least, between two scans."""
 NOTE_SECONDS = 10.0
 """What writing down the heat may take."""
+CLOSE_SECONDS = 2.0
+"""What of it the end of the process waits for."""
 STALE_UNLOCKED = 10 * 10**9
 STALE = 3600 * 10**9
 """Nanoseconds after which a temp is nobody's: one whose lock is free, and any. Some file systems
@@ -186,7 +188,14 @@ class DiskStore:
         """See Store. A running scan ends at its next file."""
         self._closed = True
         if self.scanned:
-            self._note_heat()
+            noted = Event()
+
+            def note() -> None:
+                self._note_heat()
+                noted.set()
+
+            self._background(note)
+            noted.wait(CLOSE_SECONDS)  # And no longer: the disk may hang.
         self._folder.close()
 
     def scan(self) -> None:

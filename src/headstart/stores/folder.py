@@ -102,7 +102,7 @@ class FolderStore:
             try:
                 status = self.files.handle_status(handle)
                 fill = self._fill_from(handle, deadline)
-                record = read_record(fill, status.st_size, namespace, key, into)
+                record = read_record(fill, status.st_size, namespace, key, into, codec=self.codec)
             finally:
                 self.files.close(handle)
         except FileNotFoundError:
@@ -195,7 +195,10 @@ class FolderStore:
         wanted: Callable[[PersistentNamespace], bool],
         deadline: float,
     ) -> Record | None:
-        """A file's record, verified, if its namespace is wanted; not counted. Raises StoreError."""
+        """A file's record, verified, if it is there and its namespace wanted; not counted.
+
+        Raises StoreError.
+        """
         try:
             handle = self.files.open(chunk_path(self.root, folder, key))
             try:
@@ -203,9 +206,11 @@ class FolderStore:
                 header = read_header(fill, self.files.handle_status(handle).st_size)
                 if header.record.key != key or not wanted(header.record.namespace):
                     return None
-                return read_payload(fill, header)
+                return read_payload(fill, header, codec=self.codec)
             finally:
                 self.files.close(handle)
+        except FileNotFoundError:
+            return None
         except OSError as error:
             raise Unavailable(str(error)) from error
 

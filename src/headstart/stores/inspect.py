@@ -20,7 +20,7 @@ from headstart.stores.heat import Heat
 from headstart.stores.index import LeafIndex, row_of
 from headstart.stores.layout import HEAT_FILE, NAMESPACE_FILE, chunk_path, walk
 from headstart.stores.protocol import Store
-from headstart.stores.record import Fill, Header, read_header, read_payload
+from headstart.stores.record import Fill, Header, read_header, read_packed, read_payload
 
 FOREVER = float("inf")
 
@@ -57,6 +57,8 @@ class Summary:
     """The namespace as JSON, from a record; empty where none can be read."""
     chunks: int
     damaged: int
+    lossy: int
+    """Chunks whose KV is not kept to the bit."""
     tokens: int
     physical: int
     oldest: int
@@ -99,6 +101,7 @@ def summarise(found: Iterable[Chunk]) -> list[Summary]:
             text=next((c.header.record.namespace.text.decode() for c in group if c.header), ""),
             chunks=len(group),
             damaged=sum(bool(chunk.problem) for chunk in group),
+            lossy=sum(chunk.header is not None and chunk.header.lossy for chunk in group),
             tokens=sum(chunk.tokens for chunk in group),
             physical=sum(chunk.physical for chunk in group),
             oldest=min(chunk.used for chunk in group),
@@ -171,6 +174,8 @@ def export(root: Path, target: IO[bytes], *, folder: str | None = None) -> list[
 def import_into(store: Store, source: IO[bytes]) -> Imported:
     """Put an archive's records into a store, each verified; its file names don't matter.
 
+    They stay packed as they are.
+
     Checksums find accidents, not forgeries: import only from where you would load weights from.
     """
     kept = declined = 0
@@ -182,7 +187,7 @@ def import_into(store: Store, source: IO[bytes]) -> Imported:
                 continue
             try:
                 fill = _fill_from(file)
-                record = read_payload(fill, read_header(fill, member.size))
+                record = read_packed(fill, read_header(fill, member.size))
                 if store.put(record, deadline=FOREVER):
                     kept += 1
                 else:
@@ -201,7 +206,9 @@ def _look_at(folder: str, key: BlockKey, path: Path, verify: bool) -> Chunk:
             header = read_header(fill, status.st_size)
             if header.record.key != key or header.record.namespace.folder != folder:
                 raise Foreign("a record in another one's place")
-            if verify:
+            if verify and header.lossy:
+                read_packed(fill, header)  # Only who allowed it could unpack it.
+            elif verify:
                 read_payload(fill, header)
         except StoreError as error:
             problem = f"{error.reason}: {error}"

@@ -81,7 +81,7 @@ class RamStore:
         start, length = row.place.start, row.place.length
         try:
             fill = fill_from(self._arena[start : start + length])
-            record = read_record(fill, length, namespace, key, into)
+            record = read_record(fill, length, namespace, key, into, codec=self._codec)
         except RecordError as error:
             with self._lock:
                 if self._index.get(key) is not row:

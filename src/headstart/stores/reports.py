@@ -7,7 +7,7 @@ from typing import NamedTuple
 from headstart.cache.keys import BlockKey
 from headstart.cache.visit import Visit
 
-MOST = 8192
+MOST = 2048
 """Reports that wait for a store that does nothing, or hangs; beyond it the oldest are lost."""
 
 

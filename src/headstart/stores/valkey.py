@@ -159,7 +159,12 @@ class ValkeyStore:
             if length is None:
                 return None
             record = read_record(
-                lambda view: server.fill(view, deadline), length, namespace, key, into
+                lambda view: server.fill(view, deadline),
+                length,
+                namespace,
+                key,
+                into,
+                codec=self._codec,
             )
             server.end_bulk(deadline)
         return record
