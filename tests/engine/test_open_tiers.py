@@ -91,9 +91,10 @@ def test_the_eviction_policy_chooses_in_the_tiers_too_a_new_one_without_another_
     assert tiers is not None
     deadline = time.monotonic() + 10
     while len(set(map(id, asked))) < 2 and time.monotonic() < deadline:
-        tiers.store(record)
-        tiers.used([record.key], 0, Visit())
-        tiers.store(chunk(seed=1))
+        for tier in tiers._tiers:
+            tier.store.put(record, deadline=deadline)  # Declined until the directory is scanned.
+            tier.store.used([record.key], 0, Visit())
+            tier.store.put(chunk(seed=1), deadline=deadline)
         time.sleep(0.02)
     tiers.close(5.0)
     assert len(set(map(id, asked))) == 2, "one for each tier"
