@@ -299,6 +299,7 @@ class LocalEngine:
                 tiers=tiers,
                 tier_events=events,
                 verified=Verified() if self._verifier is None else self._verifier.counts,
+                dropped_event_batches=0 if self._sink is None else self._sink.dropped,
                 loaded_tokens={} if below is None else dict(below.loaded),
             )
 
