@@ -18,6 +18,8 @@ A block's life:
   way a request can end. free + cached + leased = total at all times: `audit()`.
 - Two leases that computed the same block end up sharing one: the later publisher is given the
   block that is findable and its own copy is freed.
+- Where a prompt begins with a prefix that is shared, that part of it lies in the namespace of those
+  who share, and its own namespace goes on behind it (a *gate*, see node.py).
 - A lease announces the block it fills next, so that others can wait for it instead of computing it
   too; the announcement moves on with the lease and goes with it, however it ends.
 
@@ -36,7 +38,7 @@ from headstart.cache.hashed import HashIndex
 from headstart.cache.index import PrefixIndex
 from headstart.cache.keys import TOKEN_BYTES, BlockKey, Chain, Namespace
 from headstart.cache.lease import Announcement, BlockCopy, Lease
-from headstart.cache.node import Found, Node, blocks_to, keys_to
+from headstart.cache.node import Found, Node, Root, blocks_to, keys_to
 from headstart.cache.policies import Lru, Policy
 from headstart.cache.pool import BlockId, BlockPool
 from headstart.cache.radix import RadixIndex
@@ -145,11 +147,17 @@ class PrefixCache:
         """Blocks given up for others since the start."""
         return self._tree.evicted
 
-    def chain(self, namespace: Namespace) -> Chain:
-        """An empty chain. Keep it with its sequence: it only grows."""
+    def chain(self, namespace: Namespace, shared: Chain | None = None) -> Chain:
+        """An empty chain. Keep it with its sequence: it only grows.
+
+        `shared`: the prefix it will begin with, in whole blocks, of a namespace whose KV is that of
+        `namespace` and which `namespace` may see. Only what lies behind it is its own.
+        """
         if namespace.block_size != self.block_size:
             raise ValueError("the namespace is of another block size than the cache")
-        return Chain(namespace, self.generation)
+        if shared is not None and (not shared.data or len(shared.data) % self._width):
+            raise ValueError("a shared prefix has whole blocks, at least one")
+        return Chain(namespace, self.generation, shared)
 
     def blocks_for(self, tokens: int) -> int:
         """Blocks that hold `tokens` tokens."""
@@ -173,11 +181,18 @@ class PrefixCache:
     def keys_ahead(self, chain: Chain, tokens: Sequence[int]) -> tuple[int, list[BlockKey]]:
         """How many whole blocks of `tokens` are cached, and the keys of those behind them."""
         found, most = self._find(chain, tokens, None)
-        parent = found.node.key_before(found.depth)
-        return found.depth, chain.keys_behind(parent, found.depth, most // self.block_size)
+        first, last = found.depth, most // self.block_size
+        if first < chain.border:
+            return first, chain.keys(last)[first:last]
+        return first, chain.keys_behind(found.node.key_before(first), first, last)
 
     def keys(self, lease: Lease) -> list[BlockKey]:
-        """The root's key, then that of every block the lease shares. None is hashed for it."""
+        """The root's key, then that of every block the lease shares. None is hashed for it.
+
+        They are the lease's namespace's own, also of blocks that are found in another one.
+        """
+        if lease.shared < lease.chain.border:
+            return [lease.chain.root, *lease.chain.keys(lease.shared)[: lease.shared]]
         return keys_to(lease.node)
 
     def touch(self, chain: Chain, tokens: Sequence[int], *, limit: int | None = None) -> None:
@@ -244,6 +259,8 @@ class PrefixCache:
             node = beside if beside.tail else self._tree.cut(beside, found.depth + 1)
         if not kept:
             return None
+        if isinstance(node, Root) and node.parent is not None:
+            node = node.parent
         return self._tree.pin(node, chain, tokens=kept, priority=priority, ttl=ttl)
 
     def pins(self, tenant: str) -> list[Pin]:
@@ -310,8 +327,11 @@ class PrefixCache:
         lease.chain.extend(tokens)
         ready = len(tokens) if computed is None else computed
         full, part = divmod(ready, self.block_size)
+        if (shared := lease.chain.shared) is not None and lease.shared < lease.chain.border:
+            self._publish_blocks(lease, shared, min(full, lease.chain.border))
+            self._pass_gate(lease)
         if full > lease.shared:
-            self._publish_blocks(lease, full)
+            self._publish_blocks(lease, lease.chain, full)
         if tail and part and self.reuse_unit == 1 and full == lease.shared:
             self._publish_tail(lease, ready)
         self._announce(lease)
@@ -362,8 +382,13 @@ class PrefixCache:
         chain.extend(tokens)
         most = len(tokens) if limit is None else min(limit, len(tokens))
         self._tree.expire()
-        root = self._tree.root(chain)
-        return self._tree.index.find(root, chain, most * TOKEN_BYTES), most
+        tree, size = self._tree, most * TOKEN_BYTES
+        if (shared := chain.shared) is None:
+            return tree.index.find(tree.root(chain), chain, size), most
+        found = tree.index.find(tree.root(shared), shared, min(size, len(shared.data)))
+        if found.depth == chain.border:
+            found = tree.index.find(tree.gate(chain, found.node), chain, size)
+        return found, most
 
     def _explain(self, chain: Chain, found: Found, most: int, prompt: int, cached: int) -> Miss:
         return explain(self._tree, found, chain, most=most, prompt=prompt, cached=cached)
@@ -404,14 +429,24 @@ class PrefixCache:
         self._tree.evict(count)
         return self._pool.take(count, after=after, room=room)
 
-    def _publish_blocks(self, lease: Lease, full: int) -> None:
-        """Make findable the blocks up to `full`, or move to those that are."""
+    def _pass_gate(self, lease: Lease) -> None:
+        """Where the lease has come to the end of what is shared, its own namespace begins."""
+        if lease.shared == lease.chain.border:
+            gate = self._tree.gate(lease.chain, lease.node)
+            self._tree.hold(gate)
+            self._tree.let_go(lease.node)
+            lease.node = gate
+
+    def _publish_blocks(self, lease: Lease, chain: Chain, full: int) -> None:
+        """Make findable the blocks up to `full` of `chain`, or move to those that are."""
         width, first = self._width, lease.shared
+        if full <= first:
+            return
         if lease.tail is not None:
             self._tree.remove_tail(lease.tail)
             lease.tail = None
-        data = bytes(lease.chain.data[first * width : full * width])
-        keys = lease.chain.keys_behind(lease.node.keys[-1], first, full)
+        data = bytes(chain.data[first * width : full * width])
+        keys = chain.keys_behind(lease.node.keys[-1], first, full)
         while (at := lease.shared) < full:
             rest = data[(at - first) * width :]
             known = lease.node.children.get(rest[:width])

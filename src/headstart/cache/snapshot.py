@@ -63,7 +63,7 @@ def stored(tree: Tree) -> list[Stored]:
     return [
         Stored(
             root.namespace,
-            node.key_before(node.start) if node.start else None,
+            node.block_before(node.start),
             list(node.keys),
             bytes(node.label),
         )
