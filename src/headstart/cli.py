@@ -216,6 +216,10 @@ def serve(
     api_keys: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Lines 'key tenant', one key each.")
     ] = None,
+    shared_prefixes: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Prompts a line, as JSON, that all tenants share."),
+    ] = None,
     drain_seconds: Annotated[
         float, typer.Option(min=0, help="How long running requests may take to end at shutdown.")
     ] = 30.0,
@@ -266,6 +270,7 @@ def serve(
         prices=None if prices is None else str(prices),
         api_key=api_key,
         api_keys_file=None if api_keys is None else str(api_keys),
+        shared_prefixes=None if shared_prefixes is None else str(shared_prefixes),
         drain_seconds=drain_seconds,
         threads=threads,
         host=host,

@@ -85,6 +85,8 @@ class Settings:
     """The operator's key (tenant ""): opens the API and the operator's endpoints."""
     api_keys_file: str | None = None
     """A file of lines `key tenant`."""
+    shared_prefixes: str | None = None
+    """A file of prompts, as JSON Lines, whose KV all tenants share where a prompt begins so."""
     drain_seconds: float = 30.0
     threads: int | None = None
     """CPU threads of the model; None lets torch choose."""

@@ -154,6 +154,7 @@ def test_events_chain_what_lies_behind_to_what_is_shared(cache: PrefixCache) -> 
         assert {event.namespace.tenant for event in shared} == {"everybody"}
         assert shared[0].parent is None
         assert (own.namespace, own.parent) == (ACME, shared[-1].keys[-1])
+        assert [event.gate for event in events] == [*[False] * len(shared), True]
 
 
 def test_keys_for_tiers_are_the_tenants_own_and_the_same_in_the_pool_and_not(

@@ -102,6 +102,11 @@ class Node:
             before = before.parent
         return None if before is None else before.keys[-1]
 
+    def behind_gate(self, depth: int) -> bool:
+        """Whether the block at `depth` is the first of its namespace, behind a shared prefix."""
+        gate = self.parent
+        return depth == self.start > 0 and isinstance(gate, Root)
+
     def block_at(self, depth: int) -> BlockId:
         """The block `depth` blocks from the root; it must be one of this node's."""
         return self.blocks[depth - self.start]

@@ -66,6 +66,7 @@ def stored(tree: Tree) -> list[Stored]:
             node.block_before(node.start),
             list(node.keys),
             bytes(node.label),
+            node.behind_gate(node.start),
         )
         for root in tree.roots.values()
         for node in below(root)

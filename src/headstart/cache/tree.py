@@ -271,6 +271,7 @@ class Tree:
                     node.block_before(first),
                     node.keys[len(node.keys) - blocks :],
                     bytes(node.label[len(node.label) - blocks * self.width :]),
+                    node.behind_gate(first),
                 )
             )
 

@@ -3,6 +3,7 @@
 import logging
 import os
 import time
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import torch
@@ -13,6 +14,7 @@ from headstart.engine.identity import Identity
 from headstart.engine.offload import Offload
 from headstart.engine.open_tiers import TierError, chunk_blocks, open_tiers
 from headstart.engine.scheduler import Scheduler
+from headstart.engine.shared import SharedPrefixes
 from headstart.engine.verify import Verifier
 from headstart.engine.warm_pool import PoolTarget
 from headstart.engine.warming import Target, TierTarget, Warming
@@ -39,8 +41,12 @@ class TooLittleMemory(ValueError):
     """The KV memory doesn't hold a single block."""
 
 
-def build_engine(loaded: LoadedModel, settings: Settings) -> LocalEngine:
+def build_engine(
+    loaded: LoadedModel, settings: Settings, shared: Iterable[Sequence[int]] = ()
+) -> LocalEngine:
     """Allocate the pool, load the adapters, open the tiers and start the engine's thread.
+
+    `shared`: prefixes, as token ids, whose KV all tenants share.
 
     Raises TooLittleMemory; TierError; ModelError for two adapters of one name, or one that can't
     be used.
@@ -171,6 +177,7 @@ def build_engine(loaded: LoadedModel, settings: Settings) -> LocalEngine:
         verifier=verifier,
         warming=warming,
         reset=remember_reset,
+        shared=SharedPrefixes(cache, shared),
     )
 
 

@@ -41,6 +41,7 @@ from headstart.engine.output import Output
 from headstart.engine.scheduler import Scheduler, Work
 from headstart.engine.sequence import Group
 from headstart.engine.sequence import Sequence as TokenSequence
+from headstart.engine.shared import SharedPrefixes
 from headstart.engine.verify import Verifier
 from headstart.engine.warming import Warming
 from headstart.model.grammar import GrammarCompiler, GrammarError, GrammarMatcher
@@ -82,11 +83,16 @@ class LocalEngine:
         verifier: Verifier | None = None,
         warming: Warming | None = None,
         reset: Callable[[], None] = lambda: None,
+        shared: SharedPrefixes | None = None,
     ) -> None:
-        """`reset` makes it known beyond this process that the cache was reset."""
+        """`reset` makes it known beyond this process that the cache was reset.
+
+        `shared`: what tenants share; None is nothing.
+        """
         self._runner = runner
         self._scheduler = scheduler
         self._cache: PrefixCache = scheduler.cache
+        self._shared = SharedPrefixes(scheduler.cache, ()) if shared is None else shared
         self._codec = codec
         self._identity = identity
         self._vocab_size = runner.decoder.config.vocab_size
@@ -159,7 +165,7 @@ class LocalEngine:
                 sequence = TokenSequence(
                     group,
                     prompt[:],
-                    self._cache.chain(namespace),
+                    self._shared.chain(namespace, prompt),
                     self._arrivals,
                     params.max_tokens,
                 )
@@ -188,7 +194,7 @@ class LocalEngine:
         """What `prompt` would reuse now. Changes nothing."""
         namespace, _ = self._namespace(tenant, salt, adapter)
         with self._lock:
-            chain = self._cache.chain(namespace)
+            chain = self._shared.chain(namespace, prompt)
             match = self._cache.match(chain, prompt)
             miss = self._cache.explain(chain, prompt)
         return Lookup(len(prompt), match.cached_tokens, miss)
@@ -206,7 +212,7 @@ class LocalEngine:
         """Give up what is cached of `prompt` last; None if that is nothing."""
         namespace, _ = self._namespace(tenant, salt, adapter)
         with self._lock:
-            chain = self._cache.chain(namespace)
+            chain = self._shared.chain(namespace, prompt)
             try:
                 pin = self._cache.pin(chain, prompt, ttl=ttl, priority=priority)
             except OverBudget as error:
