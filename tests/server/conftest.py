@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import anthropic
 import httpx
 import openai
 import pytest
@@ -42,6 +43,19 @@ class Live:
         """The official client; strict, it checks every response against its own types."""
         return openai.OpenAI(
             base_url=f"{self.url}/v1",
+            api_key=api_key,
+            max_retries=0,
+            timeout=60,
+            _strict_response_validation=strict,
+            **options,
+        )
+
+    def anthropic(
+        self, api_key: str = "anything", *, strict: bool = True, **options: Any
+    ) -> anthropic.Anthropic:
+        """Anthropic's official client, likewise."""
+        return anthropic.Anthropic(
+            base_url=self.url,
             api_key=api_key,
             max_retries=0,
             timeout=60,

@@ -3,14 +3,20 @@
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.responses import Response
 
+from headstart.dialects.anthropic import models as anthropic
 from headstart.dialects.openai.models import model, model_list
 from headstart.server.call import Call
 from headstart.server.context import Context
+from headstart.server.manners import speaks_anthropic
 from headstart.server.responses import json_response
 
 
-async def models(ctx: Context, _: Call) -> Response:
-    """The base model, then its adapters."""
+async def models(ctx: Context, call: Call) -> Response:
+    """The base model, its adapters, its other names; in the shape of the client that asks."""
+    if speaks_anthropic(call.request):
+        query = call.request.query_params
+        known = [_anthropic_model(ctx, name) for name in ctx.models]
+        return json_response(anthropic.page(known, query, query.getlist("lifecycle[]")))
     return json_response(model_list([_model(ctx, name) for name in ctx.models]))
 
 
@@ -18,11 +24,16 @@ async def one_model(ctx: Context, call: Call) -> Response:
     """One of them by its id, which may hold slashes. Raises ApiError 404."""
     name = call.request.path_params["model"]
     ctx.adapter(name)
-    return json_response(_model(ctx, name))
+    shape = _anthropic_model if speaks_anthropic(call.request) else _model
+    return json_response(shape(ctx, name))
 
 
 def _model(ctx: Context, name: str) -> dict[str, object]:
     return model(name, ctx.created, None if name == ctx.model else ctx.model)
+
+
+def _anthropic_model(ctx: Context, name: str) -> dict[str, object]:
+    return anthropic.model(name, ctx.created, ctx.engine.context_length)
 
 
 async def health(ctx: Context, _: Call) -> Response:

@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from headstart.dialects.anthropic.chat import AnthropicMessages
 from headstart.dialects.openai.chat import OpenAIChat
 from headstart.engine.api import Engine
 from headstart.ledger import Rules, Store
@@ -18,8 +19,10 @@ from headstart.server.auth import ANYONE, Caller, credential, load_keyring
 from headstart.server.books import Books
 from headstart.server.call import Call
 from headstart.server.chat import chat
+from headstart.server.compared import Compared
 from headstart.server.completions import completions
 from headstart.server.context import Context
+from headstart.server.count import count_tokens
 from headstart.server.errors import answer_error, on_http_exception
 from headstart.server.explain import explain
 from headstart.server.manners import manners_of, request_id_of
@@ -64,6 +67,7 @@ def create_app(
         created=int(time.time()),
         terms=AllTerms(model, settings.aliases, Rules.packaged()),
         books=Books(store, metrics),
+        compared=Compared(),
         now=now,
     )
 
@@ -74,6 +78,8 @@ def create_app(
     routes = [
         route("/v1/chat/completions", "POST", chat(OpenAIChat()), tenant),
         route("/v1/completions", "POST", completions, tenant),
+        route("/v1/messages", "POST", chat(AnthropicMessages()), tenant),
+        route("/v1/messages/count_tokens", "POST", count_tokens, tenant),
         route("/v1/models", "GET", about.models, tenant),
         route("/v1/models/{model:path}", "GET", about.one_model, tenant),
         route("/v1/usage", "GET", usage, tenant),
