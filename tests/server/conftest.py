@@ -2,7 +2,6 @@
 
 import asyncio
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -148,19 +147,6 @@ def start_scripted(tiny: LoadedModel) -> Iterator[StartServer]:
             return Live(stack.enter_context(on_a_socket(app, settings, engine)), engine, codec)
 
         yield start
-
-
-@pytest.fixture
-def eventually() -> Callable[[Callable[[], bool]], None]:
-    """Wait until something becomes true, for ten seconds at most."""
-
-    def wait(condition: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + 10
-        while not condition():
-            assert time.monotonic() < deadline, "it never came true"
-            time.sleep(0.01)
-
-    return wait
 
 
 @pytest.fixture
