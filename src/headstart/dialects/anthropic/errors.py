@@ -31,7 +31,7 @@ def status_of(error: ApiError) -> int:
     return OVERLOADED if error.status == 503 else error.status
 
 
-def envelope(error: ApiError, request: str) -> dict[str, Any]:
+def envelope(error: ApiError, request: str | None) -> dict[str, Any]:
     """The body that goes with the status, and the data of `event: error`."""
     kind = TYPES.get(status_of(error), "invalid_request_error")
     return {
@@ -50,7 +50,8 @@ class AnthropicManners:
         headers = {}
         if error.retry_after is not None or status == OVERLOADED:
             headers["retry-after"] = str(error.retry_after or 1)
-        return Failure(status, envelope(error, request_id(unique)), headers)
+        request = request_id(unique) if unique else None
+        return Failure(status, envelope(error, request), headers)
 
 
 def _message(error: ApiError) -> str:

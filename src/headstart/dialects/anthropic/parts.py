@@ -1,7 +1,7 @@
 """A request's parts, in Anthropic's order: tools, system, messages (rule A1)."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from headstart.contracts.prompt import Mark, digest
 from headstart.dialects.anthropic.pieces import Piece
@@ -14,11 +14,11 @@ def to_parts(
     tools: Sequence[tuple[Tool, Mark | None]], system: Sequence[Piece], turns: Sequence[Turn]
 ) -> tuple[Part, ...]:
     """Every tool and block, and the blocks inside results before them."""
-    pieces = [*system, *(piece for turn in turns for piece in turn.pieces)]
-    return (
-        *(_tool(tool, mark, f"tools.{number}") for number, (tool, mark) in enumerate(tools)),
-        *(part for piece in pieces for part in _parts(piece)),
-    )
+    parts = [_tool(tool, mark, f"tools.{number}") for number, (tool, mark) in enumerate(tools)]
+    for piece in (*system, *(piece for turn in turns for piece in turn.pieces)):
+        parts += map(_part, piece.inner)
+        parts.append(_part(piece))
+    return tuple(parts)
 
 
 def _tool(tool: Tool, mark: Mark | None, path: str) -> Part:
@@ -29,26 +29,26 @@ def _tool(tool: Tool, mark: Mark | None, path: str) -> Part:
     return Part("tool", path, digest(b"tool", said.encode()), shown, mark=mark)
 
 
-def _parts(piece: Piece) -> Iterator[Part]:
-    for inner in piece.inner:
-        yield from _parts(inner)
-    yield Part(
+def _part(piece: Piece) -> Part:
+    return Part(
         piece.kind,
         piece.path,
-        digest(piece.kind.encode(), *(word.encode() for word in _said(piece))),
+        _digest(piece),
         _shown(piece),
         piece.message,
         piece.mark,
-        markable=piece.kind != "thinking",
+        piece.kind != "thinking",
     )
 
 
-def _said(piece: Piece) -> tuple[str, ...]:
+def _digest(piece: Piece) -> bytes:
+    kind = piece.kind.encode()
     if piece.call is not None:
-        return piece.call.id, piece.call.name, piece.call.arguments
+        call = piece.call
+        return digest(kind, call.id.encode(), call.name.encode(), call.arguments.encode())
     if piece.result_of is not None:
-        return piece.result_of, str(piece.failed)
-    return (piece.text,)
+        return digest(kind, piece.result_of.encode(), str(piece.failed).encode())
+    return digest(kind, piece.text.encode())
 
 
 def _shown(piece: Piece) -> tuple[str, ...]:

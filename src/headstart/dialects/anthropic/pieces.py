@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct
 
 from headstart.contracts.prompt import Kind, Mark
 from headstart.dialects.anthropic.blocks import (
@@ -32,8 +33,7 @@ from headstart.text.chat import ToolCall
 NO_IMAGES = "This model does not support image input"
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """A block, checked."""
 
     kind: Kind
@@ -47,7 +47,7 @@ class Piece:
     result_of: str | None = None
     """The id of the call whose result it is."""
     failed: bool = False
-    inner: Sequence["Piece"] = field(default=())
+    inner: tuple["Piece", ...] = ()
     """What a result is made of."""
 
 
@@ -90,7 +90,7 @@ def _call(block: ToolUseBlock, path: str, message: int) -> Piece:
 
 
 def _result(block: ToolResultBlock, path: str, message: int) -> Piece:
-    inner = list(_pieces(blocks(block.content), "tool_result", f"{path}.content", message))
+    inner = tuple(_pieces(blocks(block.content), "tool_result", f"{path}.content", message))
     return Piece(
         "tool_result",
         path,

@@ -124,9 +124,12 @@ def _check_results(before: Turn | None, turn: Turn) -> None:
 
 def _check_calls(turn: Turn, after: Turn | None) -> None:
     """Every call is answered in the next turn."""
-    results = set() if after is None else {piece.result_of for piece in after.pieces}
-    open_calls = [name for name in turn.calls if name not in results]
-    if open_calls and after is not None:
+    calls = turn.calls
+    if not calls or after is None:
+        return
+    results = {piece.result_of for piece in after.pieces}
+    open_calls = [name for name in calls if name not in results]
+    if open_calls:
         raise wrong(
             f"messages.{turn.last}",
             "`tool_use` ids were found without `tool_result` blocks immediately after: "

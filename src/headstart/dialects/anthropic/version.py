@@ -33,8 +33,8 @@ def check_version(version: str, fields: Mapping[str, Any], messages: list[Messag
             raise wrong(name, EXTRA)
     for index, message in enumerate(messages):
         for number, block in enumerate(blocks(message.content)):
-            path = f"messages.{index}.content.{number}"
             if message.role == "assistant" and isinstance(block, DocumentBlock):
-                raise wrong(path, "`document` blocks can't be in `assistant` messages")
+                problem = "`document` blocks can't be in `assistant` messages"
+                raise wrong(f"messages.{index}.content.{number}", problem)
             if message.role == "user" and isinstance(block, TextBlock) and block.citations:
-                raise wrong(f"{path}.text.citations", EXTRA)
+                raise wrong(f"messages.{index}.content.{number}.text.citations", EXTRA)
