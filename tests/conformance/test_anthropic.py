@@ -141,9 +141,10 @@ def test_check_24_an_hour_is_billed_and_kept_as_one(side: Side) -> None:
     system = [text(prose("c24"), "1h")]
     first = side.usage("?", system=system)
     assert by_lifetime(first) == (0, written(first))
-    side.clock.advance(1800)
-    assert read(side.usage("?", system=system)) == written(first)
-    side.clock.advance(3601)
+    for seconds in (1800, 3599):
+        side.clock.advance(seconds)
+        assert read(side.usage("?", system=system)) == written(first)
+    side.clock.advance(3600)
     assert read(side.usage("?", system=system)) == 0
 
 
@@ -211,6 +212,25 @@ def test_check_29_the_automatic_marker_follows_a_growing_chat(side: Side) -> Non
         assert written(usage) > 0
         cached += written(usage)
         chat += [{"role": "assistant", "content": f"Answer {turn}."}, f"Question {turn}?"]
+
+
+def test_check_29_an_agents_loop_reads_all_that_the_step_before_wrote(side: Side) -> None:
+    """Markers move with the loop: tools and system stay, the last result is marked anew."""
+    tools = [tool("f"), tool("g", prose("c29t"), "1h")]
+    system = [text(prose("c29s", 30), "1h")]
+    steps: list[Any] = ["Begin."]
+    cached = 0
+    for step in range(5):
+        usage = side.usage(*steps, tools=tools, system=system)
+        assert read(usage) == cached
+        cached += written(usage)
+        call = {"type": "tool_use", "id": f"toolu_{step}", "name": "f", "input": {"x": str(step)}}
+        result = {"type": "tool_result", "tool_use_id": f"toolu_{step}", "content": f"So {step}."}
+        for message in steps:
+            if isinstance(message, dict) and message["role"] == "user":
+                message["content"][0].pop("cache_control", None)
+        steps += [{"role": "assistant", "content": [call]}, user(result | marker())]
+    assert cached > 600
 
 
 TOOLS = [tool("f", prose("c30t")), tool("g", "Does.", "1h")]
