@@ -32,6 +32,7 @@ def warm(serve: Serve) -> Side:
     return Side(serve(aliases=ALIASES))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_random_sessions_are_billed_what_was_skipped_and_answered_as_without_a_cache(
     warm: Side, cold: Side, seed: int
