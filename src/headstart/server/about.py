@@ -4,18 +4,24 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.responses import Response
 
 from headstart.dialects.openai.models import model, model_list
+from headstart.server import gemini
 from headstart.server.call import Call
 from headstart.server.context import Context
+from headstart.server.manners import GEMINI, manners_of
 from headstart.server.responses import json_response
 
 
-async def models(ctx: Context, _: Call) -> Response:
-    """The base model, then its adapters."""
+async def models(ctx: Context, call: Call) -> Response:
+    """The base model, then its adapters; in Gemini's shape for who speaks like it."""
+    if manners_of(call.request) is GEMINI:
+        return await gemini.models(ctx, call)
     return json_response(model_list([_model(ctx, name) for name in ctx.models]))
 
 
 async def one_model(ctx: Context, call: Call) -> Response:
     """One of them by its id, which may hold slashes. Raises ApiError 404."""
+    if manners_of(call.request) is GEMINI:
+        return await gemini.one_model(ctx, call)
     name = call.request.path_params["model"]
     ctx.adapter(name)
     return json_response(_model(ctx, name))

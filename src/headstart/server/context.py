@@ -10,6 +10,7 @@ from headstart.dialects.sampling import Sampling
 from headstart.engine.api import Engine
 from headstart.server.auth import Keyring
 from headstart.server.books import Books
+from headstart.server.contents import Contents
 from headstart.server.metrics import Metrics
 from headstart.server.reports import Reports
 from headstart.server.terms import AllTerms
@@ -41,6 +42,8 @@ class Context:
     """Start of the server, in seconds since the epoch."""
     terms: AllTerms
     books: Books
+    contents: Contents
+    """What clients of Gemini's dialect have stored."""
     now: Callable[[], float]
     """Seconds since the epoch: the clock of the contracts."""
 
