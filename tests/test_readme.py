@@ -68,16 +68,18 @@ def test_with_anthropics_sdk_the_second_call_reads_what_the_first_one_wrote(
 def test_the_readme_lists_every_endpoint_and_no_other() -> None:
     app = (SOURCE / "server" / "app.py").read_text()
     served = set(re.findall(r'route\("([^"]+)", "([A-Z]+)"', app))
+    gemini = re.findall(r'^    \("([^"]+)", "([A-Z]+)", ', app, re.MULTILINE)
+    served |= {(f"/v1beta/{path}", method) for path, method in gemini}
     table = re.findall(r"^\| (`(?:GET|POST|DELETE) /[^|]*) \|", README.read_text(), re.MULTILINE)
     listed = set()
     for row in table:
         method = ""
-        for named, path in re.findall(r"`(?:(GET|POST|DELETE) )?(/[^`]*)`", row):
+        for named, path in re.findall(r"`(?:(GET|POST|PATCH|DELETE) )?(/[^`]*)`", row):
             method = named or method
             listed.add((path, method))
     # Of one model there is nothing to say that the list doesn't.
-    known = {(re.sub(r":\w+", "", path), method) for path, method in served}
-    assert listed == known - {("/v1/models/{model}", "GET")}
+    known = {(re.sub(r":\w+}", "}", path), method) for path, method in served}
+    assert listed == known - {(f"/{v}/models/{{model}}", "GET") for v in ("v1", "v1beta")}
 
 
 def test_the_flags_in_the_readme_are_those_of_the_commands() -> None:

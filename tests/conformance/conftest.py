@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import torch
-from tests.server.conftest import Live, on_a_socket
+from tests.server.conftest import Live, on_a_socket, start_real, tiny
 
 from headstart.engine.api import Engine
 from headstart.engine.build import build_engine
@@ -16,6 +16,8 @@ from headstart.model.load import LoadedModel, load_model
 from headstart.server.app import create_app
 from headstart.server.books import open_store
 from headstart.settings import Settings
+
+__all__ = ["start_real", "tiny"]
 
 CONTEXT = 4096
 
@@ -70,3 +72,9 @@ def serve(roomy: LoadedModel) -> Iterator[Serve]:
             return Served(Live(url, engine, roomy.codec), clock)
 
         yield start
+
+
+@pytest.fixture(scope="module")
+def clock() -> Clock:
+    """One that a module's servers share."""
+    return Clock()

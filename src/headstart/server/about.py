@@ -5,15 +5,19 @@ from starlette.responses import Response
 
 from headstart.dialects.anthropic import models as anthropic
 from headstart.dialects.openai.models import model, model_list
+from headstart.server import gemini
 from headstart.server.call import Call
 from headstart.server.context import Context
-from headstart.server.manners import speaks_anthropic
+from headstart.server.manners import ANTHROPIC, GEMINI, manners_of
 from headstart.server.responses import json_response
 
 
 async def models(ctx: Context, call: Call) -> Response:
     """The base model, its adapters, its other names; in the shape of the client that asks."""
-    if speaks_anthropic(call.request):
+    spoken = manners_of(call.request)
+    if spoken is GEMINI:
+        return await gemini.models(ctx, call)
+    if spoken is ANTHROPIC:
         query = call.request.query_params
         known = [_anthropic_model(ctx, name) for name in ctx.models]
         return json_response(anthropic.page(known, query, query.getlist("lifecycle[]")))
@@ -22,9 +26,12 @@ async def models(ctx: Context, call: Call) -> Response:
 
 async def one_model(ctx: Context, call: Call) -> Response:
     """One of them by its id, which may hold slashes. Raises ApiError 404."""
+    spoken = manners_of(call.request)
+    if spoken is GEMINI:
+        return await gemini.one_model(ctx, call)
     name = call.request.path_params["model"]
     ctx.adapter(name)
-    shape = _anthropic_model if speaks_anthropic(call.request) else _model
+    shape = _anthropic_model if spoken is ANTHROPIC else _model
     return json_response(shape(ctx, name))
 
 
