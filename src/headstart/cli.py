@@ -319,8 +319,16 @@ def ledger(context: typer.Context) -> None:
     _run("ledger", command, context.args)
 
 
+@app.command(context_settings=PASS_THROUGH, add_help_option=False)
+def plan(context: typer.Context) -> None:
+    """Say what a prefix cache is worth: memory, operations, time to first token and money."""
+    from headstart.insight.plan.command import plan as command
+
+    _run("plan", command, context.args)
+
+
 def _run(name: str, command: Callable[..., None], args: Sequence[str]) -> None:
-    sub = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    sub = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
     sub.command()(command)
     sub(args=list(args), prog_name=f"headstart {name}")
 

@@ -26,6 +26,7 @@ async def show(ctx: Context, _: Call) -> Response:
         {
             "block_size": cache.block_size,
             "capacity_tokens": cache.capacity_tokens,
+            "kv_bytes": stats.kv_bytes,
             "used_tokens": cache.used_tokens,
             "cached_free_tokens": cache.cached_free_tokens,
             "evicted_blocks": cache.evicted_blocks,

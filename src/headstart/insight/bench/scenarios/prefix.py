@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from headstart.insight.bench.flops import Shape, flop_ratio, token_ratio
+from headstart.insight.bench.flops import flop_ratio, token_ratio
 from headstart.insight.bench.plan import Request, Role, Sample, Step, alone
 from headstart.insight.bench.prompts import PromptSource
 from headstart.insight.bench.scenarios.base import UNKNOWN, cached_range, pick, proof, show_range
 from headstart.insight.bench.stats import Summary, summary
 from headstart.insight.bench.table import Table
+from headstart.insight.plan.shape import Shape
 
 
 @dataclass(frozen=True, slots=True)

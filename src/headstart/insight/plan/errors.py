@@ -1,0 +1,5 @@
+"""What keeps a plan from being made."""
+
+
+class PlanError(ValueError):
+    """Something given can't be used. `str()` is one line for people."""

@@ -1,0 +1,1 @@
+"""What mixes positions in a layer: attention, latent attention, recurrences."""

@@ -1,0 +1,1 @@
+"""The parts of a plan: each turns what was asked into figures of one subject."""
