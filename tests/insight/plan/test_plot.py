@@ -31,7 +31,7 @@ def test_an_svg_has_the_four_curves_as_text_and_is_the_same_each_time(tmp_path: 
         "Prefill by what is reused",
         "Time to first token",
         "Prefixes that fit in the KV pool",
-        "The prefix's price: paid back after 0.28 reads",
+        "Money: a write pays after 0.28 reads",
         "this plan: 19.6× less",
         "38 ms",
         "this plan: 106",

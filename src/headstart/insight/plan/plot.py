@@ -196,9 +196,9 @@ def _money(axes: "Axes", ask: Ask) -> None:
         label="with a cache",
     )
     reads = reads_to_break_even(offer, ask.gap)
-    title = "The prefix's price never pays back"
+    title = "Money: a write never pays"
     if reads is not None:
-        title = f"The prefix's price: paid back after {float(reads):.2f} reads"
+        title = f"Money: a write pays after {float(reads):.2f} reads"
     unit = "dollars" if offer.dollars else "times one plain prefix"
     axes.set(title=title, xlabel="uses, the first included", ylabel=unit)
     axes.set_ylim(bottom=0)
@@ -207,10 +207,10 @@ def _money(axes: "Axes", ask: Ask) -> None:
 
 
 def _mark(axes: "Axes", x: float, y: float, words: str, *, below: bool = False) -> None:
-    """A point and its words, on the side where there is room, above unless `below`."""
+    """A point and its words, where there is room: above a falling curve that is to the right."""
     axes.plot([x], [y], "o", color="black", markersize=6, zorder=5)
     across, _ = axes.transAxes.inverted().transform(axes.transData.transform((x, y)))
-    left = across > 0.5
+    left = below and across > 0.5
     axes.annotate(
         words,
         (x, y),
