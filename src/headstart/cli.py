@@ -173,8 +173,8 @@ def serve(
         Literal["raw", "zstd"], typer.Option(help="How KV is packed in the tiers.")
     ] = "raw",
     tier_write: Annotated[
-        Literal["through", "selective"],
-        typer.Option(help="Send KV down once it is computed, or once it is reused."),
+        Literal["through", "selective", "back"],
+        typer.Option(help="Send KV down once it is computed, once it is reused, or as it leaves."),
     ] = "through",
     kv_events: Annotated[
         str | None,

@@ -61,8 +61,9 @@ class Settings:
     """`valkey://host:port`, or a directory that several servers share."""
     tier_codec: Literal["raw", "zstd"] = "raw"
     """How KV is packed in the tiers; zstd is lossless, and needs the package zstandard."""
-    tier_write: Literal["through", "selective"] = "through"
-    """When KV goes down to the tiers: once it is computed, or once it is reused."""
+    tier_write: Literal["through", "selective", "back"] = "through"
+    """When KV goes down to the tiers: once it is computed, once it is reused, or when it leaves the
+    pool; `back` sends what the pool holds when the server ends."""
     kv_events: str | None = None
     """Where to publish KV events, such as `tcp://127.0.0.1:5557`; None publishes none."""
     kv_events_replay: str | None = None

@@ -9,7 +9,7 @@ from array import array
 from collections.abc import Mapping
 from hashlib import sha256
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import torch
 from tests.stores.tiering import Rig
@@ -38,9 +38,10 @@ class Twin:
         block_size: int = 4,
         chunk_blocks: int = 2,
         fixed: int | None = None,
-        selective: bool = False,
+        write: Literal["through", "selective", "back"] = "through",
         arena: int = 1 << 20,
         step_tokens: int = 64,
+        ttl: float | None = None,
         stores: Mapping[str, Store] | None = None,
     ) -> None:
         self.rig = Rig(
@@ -49,7 +50,13 @@ class Twin:
             arena=arena,
             chunk_bytes=chunk_blocks * block_size * KV_BYTES,
         )
-        self.cache = PrefixCache(blocks, block_size, reuse_unit=fixed or 1)
+        self.cache = PrefixCache(
+            blocks,
+            block_size,
+            reuse_unit=fixed or 1,
+            clock=lambda: self.rig.clock.now,
+            ttl=ttl,
+        )
         self.pool = KVPool(
             cast(ModelConfig, SimpleNamespace(layers=1, kv_heads=1, head_dim=4)),
             blocks=blocks,
@@ -62,7 +69,7 @@ class Twin:
             self.cache,
             self.pool,
             chunk_blocks=chunk_blocks,
-            selective=selective,
+            write=write,
             clock=self.rig.clock,
             wall_ns=self.rig.clock.wall,
         )
@@ -77,7 +84,7 @@ class Twin:
         self._arrivals = 0
 
     def close(self) -> None:
-        self.rig.tiers.close(WAIT)
+        self.offload.close(WAIT, flush=False)
 
     def namespace(self, tenant: str, **changes: Any) -> Namespace:
         fields: dict[str, Any] = {
@@ -139,16 +146,31 @@ class Twin:
         self.cache.audit()
         return bool(work)
 
+    def finish(self) -> None:
+        """Step until nobody waits or runs, waiting for loads."""
+        while self.scheduler.waiting or self.scheduler.running:
+            if not self.step():
+                assert any(each.load for each in self.scheduler.waiting), "nothing to do"
+                for each in self.scheduler.waiting:
+                    self.loaded(each)
+
     def drop(self, sequence: Sequence) -> None:
         """It ends, or its client leaves."""
         self.scheduler.finish(sequence)
         self.done.append(sequence)
 
     def forget_pool(self) -> None:
-        """As after a restart with the same tiers; nothing may run."""
+        """All leaves the pool, and what is on its way down arrives; nothing may run."""
         self.rig.drained()
         self.cache._tree.trim(0)
         self.pool._data.fill_(float("nan"))
+        self.rig.drained()
+
+    def crash(self) -> None:
+        """As after a restart without a clean end, with the same tiers; nothing may run."""
+        leaving, self.cache._tree.leaving = self.cache._tree.leaving, None
+        self.forget_pool()
+        self.cache._tree.leaving = leaving
 
     def check(self, sequence: Sequence) -> None:
         """All that the sequence counts as computed is what computing would give."""

@@ -120,14 +120,6 @@ def blocks_to(node: Node) -> list[BlockId]:
     return blocks
 
 
-def keys_to(node: Node) -> list[BlockKey]:
-    """The root's key, then that of every full block up to the end of `node`."""
-    keys: list[BlockKey] = []
-    for at in path_to(node):
-        keys += at.keys
-    return keys
-
-
 @dataclass(slots=True)
 class Found:
     """The longest cached prefix of a sequence."""

@@ -36,13 +36,13 @@ from headstart.cache.hashed import HashIndex
 from headstart.cache.index import PrefixIndex
 from headstart.cache.keys import TOKEN_BYTES, BlockKey, Chain, Namespace
 from headstart.cache.lease import Announcement, BlockCopy, Lease
-from headstart.cache.node import Found, Node, blocks_to, keys_to
+from headstart.cache.node import Found, Node, blocks_to
 from headstart.cache.policies import Lru, Policy
 from headstart.cache.pool import BlockId, BlockPool
 from headstart.cache.radix import RadixIndex
 from headstart.cache.report import Miss
 from headstart.cache.retention import Pin
-from headstart.cache.snapshot import TreeNode, snapshot, stored
+from headstart.cache.snapshot import TreeNode, by_last_use, snapshot, stored
 from headstart.cache.tree import Tree
 from headstart.cache.visit import Visit
 
@@ -170,15 +170,44 @@ class PrefixCache:
         cached = self._usable(found, most, len(tokens))
         return self._explain(chain, found, most, len(tokens), cached)
 
-    def keys_ahead(self, chain: Chain, tokens: Sequence[int]) -> tuple[int, list[BlockKey]]:
-        """How many whole blocks of `tokens` are cached, and the keys of those behind them."""
-        found, most = self._find(chain, tokens, None)
+    def keys_ahead(
+        self, chain: Chain, tokens: Sequence[int], *, limit: int | None = None
+    ) -> tuple[int, list[BlockKey]]:
+        """How many whole blocks of `tokens` are cached, and the keys of those behind them.
+
+        With a limit, of the first `limit` tokens.
+        """
+        found, most = self._find(chain, tokens, limit)
         parent = found.node.key_before(found.depth)
         return found.depth, chain.keys_behind(parent, found.depth, most // self.block_size)
 
-    def keys(self, lease: Lease) -> list[BlockKey]:
-        """The root's key, then that of every block the lease shares. None is hashed for it."""
-        return keys_to(lease.node)
+    def fits(
+        self, chain: Chain, tokens: Sequence[int], *, spare: int = 0, limit: int | None = None
+    ) -> bool:
+        """Whether `acquire` would give a lease now. Changes nothing."""
+        found, most = self._find(chain, tokens, limit)
+        full = self._usable(found, most, len(tokens)) // self.block_size
+        at: Node | None = found.node
+        while at is not None and not at.holders:
+            at = at.parent
+        idle = max(0, full - (0 if at is None else at.end))
+        return self.blocks_for(len(tokens)) - full + spare <= self.available - idle
+
+    def on_leaving(self, told: Callable[[Node, int, int], None]) -> None:
+        """Call `told(node, begin, end)` right before these blocks of a path are given up.
+
+        Evicted or expired, not forgotten by a reset. What is in the blocks is still whole then, as
+        is everything before them; `stretch` says what it is. It may be called by every method that
+        looks for a prefix or needs room, and must not use the cache.
+        """
+        self._tree.leaving = told
+
+    def by_last_use(self) -> list[Node]:
+        """All that is cached, the node used last first, parents before their children.
+
+        Only while no lease is live.
+        """
+        return by_last_use(self._tree)
 
     def touch(self, chain: Chain, tokens: Sequence[int], *, limit: int | None = None) -> None:
         """Count what `tokens` would reuse as used now, so that it is given up last."""
@@ -339,9 +368,12 @@ class PrefixCache:
         if lease.tail is not None:
             self._tree.drop_if_covered(lease.tail)
 
-    def reset(self) -> None:
-        """Forget every prefix. Leases stay valid; what they hold is never found again."""
-        self.generation += 1
+    def reset(self, generation: int = 0) -> None:
+        """Forget every prefix. Leases stay valid; what they hold is never found again.
+
+        The next generation begins, or `generation` if that is a later one.
+        """
+        self.generation = max(self.generation + 1, generation)
         self._tree.clear()
         self._announced.clear()
         for lease in self._leases:

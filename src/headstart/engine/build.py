@@ -1,6 +1,5 @@
 """From settings to a running engine."""
 
-import logging
 import os
 import time
 from pathlib import Path
@@ -11,7 +10,7 @@ from headstart.cache import POLICIES, PrefixCache
 from headstart.engine.core import LocalEngine
 from headstart.engine.identity import Identity
 from headstart.engine.offload import Offload
-from headstart.engine.open_tiers import chunk_blocks, open_tiers
+from headstart.engine.open_tiers import chunk_blocks, open_resets, open_tiers
 from headstart.engine.scheduler import Scheduler
 from headstart.engine.verify import Verifier
 from headstart.model.decoder import Decoder
@@ -21,9 +20,6 @@ from headstart.model.load import LoadedModel
 from headstart.model.lora import load_adapter
 from headstart.model.runner import Runner
 from headstart.settings import Settings
-from headstart.stores.generation import read_generation, write_generation
-
-log = logging.getLogger("headstart.engine")
 
 DETERMINISTIC_CHUNK = 256
 """Tokens between the fixed chunk borders of deterministic mode; rounded up to whole blocks."""
@@ -66,7 +62,7 @@ def build_engine(loaded: LoadedModel, settings: Settings) -> LocalEngine:
     unit = 1 if chunk is None else chunk // settings.block_size
     stored = chunk_blocks(block_bytes, settings.block_size, unit)
     tiers = open_tiers(settings, chunk_bytes=stored * block_bytes)
-    root = None if settings.disk is None else Path(settings.disk)
+    resets = open_resets(settings)
     cache = PrefixCache(
         blocks,
         settings.block_size,
@@ -77,7 +73,7 @@ def build_engine(loaded: LoadedModel, settings: Settings) -> LocalEngine:
         clock=time.monotonic,
         ttl=settings.cache_ttl,
         ghosts=GHOSTS,
-        generation=0 if root is None else read_generation(root, time.time_ns()),
+        generation=resets.begin(),
         retention_budget=None if budget is None else budget // block_bytes,
     )
     offload = None
@@ -87,7 +83,7 @@ def build_engine(loaded: LoadedModel, settings: Settings) -> LocalEngine:
             cache,
             pool,
             chunk_blocks=stored,
-            selective=settings.tier_write == "selective",
+            write=settings.tier_write,
             clock=time.monotonic,
             wall_ns=time.time_ns,
         )
@@ -104,14 +100,6 @@ def build_engine(loaded: LoadedModel, settings: Settings) -> LocalEngine:
             step=chunk or settings.max_batch_tokens,
             exact=chunk is not None,
         )
-
-    def remember_reset() -> None:
-        if root is None:
-            return
-        try:
-            write_generation(root, cache.generation)
-        except OSError as error:
-            log.warning("the cache is reset, but a restart will find old KV again: %s", error)
 
     return LocalEngine(
         runner,
@@ -136,7 +124,7 @@ def build_engine(loaded: LoadedModel, settings: Settings) -> LocalEngine:
         adapters=adapters,
         offload=offload,
         verifier=verifier,
-        reset=remember_reset,
+        resets=resets,
     )
 
 

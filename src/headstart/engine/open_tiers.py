@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from headstart.engine.resets import Resets
 from headstart.settings import Settings
 from headstart.stores import (
     Breaker,
@@ -22,6 +23,7 @@ from headstart.stores import (
     parse_url,
 )
 from headstart.stores.errors import CodecMissing
+from headstart.stores.generation import FileGeneration, Generation
 from headstart.stores.tier import Tier
 from headstart.stores.tiers import Tiers
 
@@ -56,7 +58,8 @@ def open_tiers(settings: Settings, *, chunk_bytes: int) -> Tiers | None:
     tiers: list[Tier] = []
     if settings.ram_tier_bytes:
         arena = memoryview(mmap.mmap(-1, settings.ram_tier_bytes))
-        tiers.append(_tier("ram", RamStore(arena, clock=time.monotonic, codec=codec)))
+        ram = RamStore(arena, clock=time.monotonic, codec=codec)
+        tiers.append(_tier("ram", ram, lasting=False))
     if settings.disk is not None:
         folder = _folder(Path(settings.disk), codec)
         disk = DiskStore(
@@ -72,15 +75,32 @@ def open_tiers(settings: Settings, *, chunk_bytes: int) -> Tiers | None:
     return Tiers(tiers, chunk_bytes=chunk_bytes, clock=time.monotonic) if tiers else None
 
 
-def _tier(name: str, store: Store) -> Tier:
-    return Tier(name, Guarded(name, store, Breaker(), clock=time.monotonic))
+def open_resets(settings: Settings) -> Resets:
+    """What remembers resets for these tiers. Raises TierError."""
+    own = None if settings.disk is None else FileGeneration(Path(settings.disk))
+    shared: Generation | None = None
+    if settings.remote is not None and settings.prefix_cache:
+        shared = (
+            _valkey(settings.remote, Raw())
+            if "://" in settings.remote
+            else FileGeneration(Path(settings.remote))
+        )
+    return Resets(own=own, shared=shared, clock=time.monotonic, wall_ns=time.time_ns)
+
+
+def _tier(name: str, store: Store, *, lasting: bool = True) -> Tier:
+    return Tier(name, Guarded(name, store, Breaker(), clock=time.monotonic), lasting)
 
 
 def _remote(where: str, codec: Codec) -> Store:
     if "://" not in where:
         return _folder(Path(where), codec)
+    return _valkey(where, codec)
+
+
+def _valkey(url: str, codec: Codec) -> ValkeyStore:
     try:
-        return ValkeyStore(parse_url(where), clock=time.monotonic, codec=codec)
+        return ValkeyStore(parse_url(url), clock=time.monotonic, codec=codec)
     except ValueError as error:
         raise TierError(f"--remote: {error}, or a directory.") from error
 
