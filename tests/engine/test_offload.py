@@ -507,8 +507,9 @@ def test_what_a_tier_declines_is_offered_again_at_its_next_use(write: Any) -> No
         assert "stored" not in t.rig.counts("disk")
         t.rig.store["disk"].error = None
         t.rig.clock.now += 1.0
-        t.run(prompt)
-        t.rig.drained()
+        for _ in range(2):  # The first chunk alone, to see whether it is taken; then all.
+            t.run(prompt)
+            t.rig.drained()
         assert t.rig.counts("disk")["stored"] == 8
         assert t.rig.counts("ram")["stored"] == 8
 
@@ -534,6 +535,25 @@ def test_a_chunk_behind_one_that_was_declined_is_declined_too_and_comes_after_it
         t.run(prompt)
         t.crash()
         assert account(t.run(prompt)) == (64, {"disk": 64})
+
+
+def test_what_was_declined_in_the_middle_is_offered_again_while_its_request_still_runs() -> None:
+    with twin(step_tokens=16) as t:
+        puts: list[int] = []
+        store = t.rig.store["disk"]
+
+        def third_fails() -> None:
+            puts.append(len(puts))
+            store.error = Unavailable("gone") if len(puts) == 3 else None
+
+        store.hooks["put"] = third_fails
+        sequence = t.add(prompt_of(65))
+        t.loaded(sequence)
+        while sequence not in t.done:
+            assert t.step()
+            t.rig.drained()
+            t.rig.clock.now += 1.0
+        assert t.rig.counts("disk")["stored"] == 8
 
 
 def test_a_tier_that_keeps_up_gets_what_another_has_no_room_for() -> None:
@@ -648,7 +668,7 @@ def test_whatever_happens_no_sequence_ever_uses_kv_that_is_not_its_own(
                     pace = t.rig.tier[draw.choice(["ram", "disk"])].write
                     pace._per_unit = 5 / (t.rig.tiers.chunk_bytes * draw.choice([2, 10, 10_000]))
                 case "flush" if not t.scheduler.running:
-                    t.offload._flush(t.rig.clock.now)
+                    t.offload._flush(t.rig.clock.now + WAIT)
         while t.scheduler.waiting or t.scheduler.running:
             if not t.step():
                 t.rig.clock.now += 1.0

@@ -172,6 +172,36 @@ def test_the_end_does_not_write_to_what_ends_with_the_process() -> None:
         assert t.rig.counts("disk")["stored"] == 8
 
 
+def test_at_the_end_a_tier_that_lags_does_not_hold_back_another_and_gets_all_it_can() -> None:
+    with twin("disk", "remote") as t:
+        size = t.offload.tiers.chunk_bytes
+        t.run(prompt_of(65))
+        held, go = threading.Event(), threading.Event()
+        disk, remote = t.rig.store["disk"], t.rig.store["remote"]
+        remote.hooks["put"] = lambda: (held.set(), go.wait(WAIT))
+        for tier in t.rig.tier.values():
+            tier.write.took(5.0, size, 0.0)
+        disk.hooks["put"] = lambda: go.set() if disk.seen.count("put") == 8 else None
+        t.offload._flush(t.rig.clock.now + WAIT)
+        t.rig.drained()
+        assert t.rig.counts("disk")["stored"] == t.rig.counts("remote")["stored"] == 8
+
+
+def test_at_the_end_nothing_goes_down_behind_what_a_tier_declines() -> None:
+    with twin() as t:
+        store = t.rig.store["disk"]
+
+        def third_fails() -> None:
+            store.error = Unavailable("gone") if store.seen.count("put") == 3 else None
+
+        store.hooks["put"] = third_fails
+        t.run(prompt_of(65))
+        t.offload._flush(t.rig.clock.now + WAIT)
+        t.rig.drained()
+        assert t.rig.counts("disk")["stored"] == 2
+        assert store.seen.count("put") == 3
+
+
 def test_the_end_waits_for_room_in_the_queue() -> None:
     with twin() as t:
         t.rig.tier["disk"].write.took(5.0, 2 * t.offload.tiers.chunk_bytes, 0.0)

@@ -223,18 +223,19 @@ class Offload:
                     del self._owed[next(iter(self._owed))]
 
     def _flush(self, deadline: float) -> None:
-        """Send down what is cached, what was used last first, to every tier what it can take."""
-        lost: dict[Writer, set[BlockKey]] = {writer: set() for writer in self.tiers.writers}
-        for part in self._cached_chunks():
-            while not (takers := self.tiers.takers(0.0, lasting=True)):
-                if self._clock() >= deadline or not self.tiers.hopeful():
+        """Send down what is cached, what was used last first, to each tier at its own pace."""
+        left = {w: self._cached_chunks() for w in self.tiers.writers if w.tier.lasting}
+        while left and self._clock() < deadline:
+            ready = [writer for writer in left if writer.has_room(self.tiers.chunk_bytes, 0.0)]
+            for writer in ready:
+                if (part := next(left[writer], None)) is None:
+                    del left[writer]
+                else:
+                    self._put(part, [writer], in_order=True)
+            if not ready:
+                if all(writer.declines for writer in left):
                     return
                 sleep(TICK)
-            follow = [writer for writer in takers if part.parent not in lost[writer]]
-            for writer, keys in lost.items():
-                if writer not in follow:
-                    keys.add(part.key)
-            self._put(part, follow, in_order=False)
 
     def _cached_chunks(self) -> Iterator[Stretch]:
         for node in self._cache.by_last_use():

@@ -95,17 +95,9 @@ class Tiers:
         """Bytes on their way down; what goes to several tiers counts several times."""
         return sum(writer.queued for writer in self.writers)
 
-    def takers(self, place: float, *, lasting: bool = False) -> list[Writer]:
-        """Who has room for a chunk at `place` in its prompt; `lasting`: of what outlives us."""
-        return [
-            writer
-            for writer in self.writers
-            if (writer.tier.lasting or not lasting) and writer.has_room(self.chunk_bytes, place)
-        ]
-
-    def hopeful(self) -> bool:
-        """Whether any tier that outlives the process takes chunks, now or when it has room."""
-        return any(w.tier.lasting and not w.declines for w in self.writers)
+    def takers(self, place: float) -> list[Writer]:
+        """Who has room for a chunk at `place` in its prompt."""
+        return [writer for writer in self.writers if writer.has_room(self.chunk_bytes, place)]
 
     def dropped(self, writer: Writer, chunks: int) -> None:
         """Count chunks for which there was no room as long as they could be had."""
