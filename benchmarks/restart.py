@@ -23,7 +23,7 @@ WARM_UP = 64
 
 async def ask(directory: str, source: PromptSource, prompts: list[tuple[int, ...]]) -> list[float]:
     """A server over `directory` answers the prompts in turn. Seconds to each one's first token."""
-    arguments = ("--kv-memory", "1GiB", "--disk", directory)
+    arguments = ("--kv-memory", "1GiB", "--disk", directory, "--no-warm-restart")
     async with (
         serving(arguments) as server,
         httpx.AsyncClient(timeout=600, trust_env=False) as client,

@@ -170,12 +170,16 @@ def serve(
         typer.Option(metavar="URL|DIR", help="valkey://host:port, or a directory that is shared."),
     ] = None,
     tier_codec: Annotated[
-        Literal["raw", "zstd"], typer.Option(help="How KV is packed in the tiers.")
+        Literal["raw", "zstd", "int8", "fp8"],
+        typer.Option(help="How KV is packed in the tiers; int8 and fp8 are lossy."),
     ] = "raw",
     tier_write: Annotated[
         Literal["through", "selective", "back"],
         typer.Option(help="Send KV down once it is computed, once it is reused, or as it leaves."),
     ] = "through",
+    warm_restart: Annotated[
+        bool, typer.Option(help="After a start bring up from --disk what was hot, while idle.")
+    ] = True,
     kv_events: Annotated[
         str | None,
         typer.Option(metavar="ENDPOINT", help="Publish KV events here: tcp://127.0.0.1:5557."),
@@ -211,6 +215,10 @@ def serve(
     ] = None,
     api_keys: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Lines 'key tenant', one key each.")
+    ] = None,
+    shared_prefixes: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Prompts a line, as JSON, that all tenants share."),
     ] = None,
     drain_seconds: Annotated[
         float, typer.Option(min=0, help="How long running requests may take to end at shutdown.")
@@ -249,6 +257,7 @@ def serve(
         remote=remote,
         tier_codec=tier_codec,
         tier_write=tier_write,
+        warm_restart=warm_restart,
         eviction_policy=eviction_policy,
         cache_ttl=cache_ttl,
         retention_budget_bytes=retention_budget,
@@ -261,6 +270,7 @@ def serve(
         prices=None if prices is None else str(prices),
         api_key=api_key,
         api_keys_file=None if api_keys is None else str(api_keys),
+        shared_prefixes=None if shared_prefixes is None else str(shared_prefixes),
         drain_seconds=drain_seconds,
         threads=threads,
         host=host,

@@ -59,11 +59,16 @@ class Settings:
     """What it may hold."""
     remote: str | None = None
     """`valkey://host:port`, or a directory that several servers share."""
-    tier_codec: Literal["raw", "zstd"] = "raw"
-    """How KV is packed in the tiers; zstd is lossless, and needs the package zstandard."""
+    tier_codec: Literal["raw", "zstd", "int8", "fp8"] = "raw"
+    """How KV is packed in the tiers; zstd is lossless, and needs the package zstandard.
+
+    int8 and fp8 lose bits, so what came from such a tier isn't exactly what would be computed.
+    """
     tier_write: Literal["through", "selective", "back"] = "through"
     """When KV goes down to the tiers: once it is computed, once it is reused, or when it leaves the
     pool; `back` sends what the pool holds when the server ends."""
+    warm_restart: bool = True
+    """After a start bring up what was hot from the disk, while there is nothing else to do."""
     kv_events: str | None = None
     """Where to publish KV events, such as `tcp://127.0.0.1:5557`; None publishes none."""
     kv_events_replay: str | None = None
@@ -81,6 +86,8 @@ class Settings:
     """The operator's key (tenant ""): opens the API and the operator's endpoints."""
     api_keys_file: str | None = None
     """A file of lines `key tenant`."""
+    shared_prefixes: str | None = None
+    """A file of prompts, as JSON Lines, whose KV all tenants share where a prompt begins so."""
     drain_seconds: float = 30.0
     threads: int | None = None
     """CPU threads of the model; None lets torch choose."""

@@ -8,9 +8,26 @@ for. No hashes, no counters, no order kept.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-Prefix = tuple[str, tuple[int, ...]]
-"""A namespace's name and all tokens up to the end of what a cell holds."""
+EVERYBODY = "everybody"
+
+
+class Space(NamedTuple):
+    """Where a prompt is looked for."""
+
+    tenant: str
+    weights: int = 0
+    shared: tuple[int, ...] = ()
+    """What the prompt begins with that everybody shares: its own is what lies behind."""
+
+    def of(self, length: int) -> "Space":
+        """Where the last of so many tokens lies."""
+        return Space(EVERYBODY, self.weights) if 0 < length <= len(self.shared) else self
+
+
+Prefix = tuple[Space, tuple[int, ...]]
+"""Where a cell lies, and all tokens up to the end of what it holds."""
 
 
 @dataclass(eq=False)
@@ -29,7 +46,7 @@ class Cell:
 class Held:
     """What one lease holds."""
 
-    space: str
+    space: Space
     tokens: tuple[int, ...]
     generation: int
     cells: list[Cell]
@@ -46,7 +63,8 @@ class Held:
 class Promise:
     """A pin: what it keeps, and the prefix of the last cell under it."""
 
-    space: str
+    by: Space
+    """Whose use renews it."""
     kept: tuple[int, ...]
     end: Prefix
     priority: int
@@ -85,7 +103,7 @@ class Oracle:
         """Free or cached."""
         return self.total - len(self.held())
 
-    def found(self, space: str, tokens: Sequence[int]) -> int:
+    def found(self, space: Space, tokens: Sequence[int]) -> int:
         """Leading full blocks of `tokens` that are published."""
         count = 0
         for prefix in self.prefixes(space, tokens):
@@ -94,11 +112,20 @@ class Oracle:
             count += 1
         return count
 
-    def longest(self, space: str, tokens: Sequence[int]) -> tuple[int, Cell | None]:
+    def common(self, space: Space, tokens: Sequence[int], other: Prefix) -> int:
+        """Tokens that what is looked for in `space` shares with `other`, as far as it sees that."""
+        where, known = other
+        if where == space:
+            return common_tokens(known, tokens)
+        if where == space.of(1):
+            return min(common_tokens(known, tokens), len(space.shared))
+        return 0
+
+    def longest(self, space: Space, tokens: Sequence[int]) -> tuple[int, Cell | None]:
         """Tokens shared with anything published, and a cell with the last of them."""
         best, where = 0, None
         for (other, known), cell in self.published.items():
-            common = common_tokens(known, tokens) if other == space else 0
+            common = self.common(space, tokens, (other, known))
             if common > best and common > len(known) - self.cell_tokens(known):
                 best, where = common, cell
         return best, where
@@ -107,10 +134,10 @@ class Oracle:
         """How many tokens the cell found under `known` holds."""
         return (len(known) - 1) % self.size + 1
 
-    def prefixes(self, space: str, tokens: Sequence[int]) -> list[Prefix]:
+    def prefixes(self, space: Space, tokens: Sequence[int]) -> list[Prefix]:
         """One for every full block of `tokens`."""
         ends = range(self.size, len(tokens) + 1, self.size)
-        return [(space, tuple(tokens[:end])) for end in ends]
+        return [(space.of(end), tuple(tokens[:end])) for end in ends]
 
     def reusable(self, matched: int, prompt: int) -> int:
         """The largest multiple of the unit that is at most `matched` and less than the prompt."""
@@ -120,7 +147,7 @@ class Oracle:
         return fits[-1]
 
     def match(
-        self, space: str, tokens: Sequence[int], limit: int | None = None
+        self, space: Space, tokens: Sequence[int], limit: int | None = None
     ) -> tuple[int, bool]:
         """Tokens reusable now, and whether the next block that would help is being computed."""
         most = len(tokens) if limit is None else min(limit, len(tokens))
@@ -135,22 +162,23 @@ class Oracle:
         helps = self.reusable(min(end, most), len(tokens)) > cached
         mine = tuple(tokens[: min(most, (depth + 1) * self.size)])
         return cached, helps and any(
-            self.ahead(lease) == (space, depth, mine)
+            self.ahead(lease) == (space.of((depth + 1) * self.size), depth, mine)
             for lease in self.live
             if lease.generation == self.generation
         )
 
-    def ahead(self, lease: Held) -> tuple[str, int, tuple[int, ...]] | None:
+    def ahead(self, lease: Held) -> tuple[Space, int, tuple[int, ...]] | None:
         """What a lease fills next and others may wait for."""
         if not self.enabled or lease.shared * self.size >= lease.announced:
             return None
         end = min(lease.announced, (lease.shared + 1) * self.size)
-        return lease.space, lease.shared, lease.tokens[:end]
+        where = lease.space.of((lease.shared + 1) * self.size)
+        return where, lease.shared, lease.tokens[:end]
 
     # What can be done
 
     def acquire(
-        self, space: str, tokens: Sequence[int], spare: int, limit: int | None = None
+        self, space: Space, tokens: Sequence[int], spare: int, limit: int | None = None
     ) -> Held | None:
         """Hits, new cells for the rest, and an announcement; None if there is no room."""
         self.settle()
@@ -170,7 +198,7 @@ class Oracle:
         matched = self.longest(space, tokens[:most])[0]
         for promise in self.promises:
             if cached and (space, tuple(tokens[:matched][: len(promise.kept)])) == (
-                promise.space,
+                promise.by,
                 promise.kept,
             ):
                 promise.until = self.now + promise.ttl
@@ -202,7 +230,7 @@ class Oracle:
             lease.shared = at + 1
         part = tuple(tokens[full * self.size : computed])
         if tail and part and self.unit == 1 and full == lease.shared:
-            prefix = (lease.space, tuple(tokens[:computed]))
+            prefix = (lease.space.of(computed), tuple(tokens[:computed]))
             if self.longest(*prefix)[0] < computed:
                 self._unpublish_tail(lease)
                 lease.tail = self.published[prefix] = lease.cells[full]
@@ -227,6 +255,11 @@ class Oracle:
         self.published.clear()
         self.promises.clear()
 
+    def trim(self, cached: int) -> None:
+        """Evict until at most so many cells are cached."""
+        while len(self.cached()) > cached:
+            self._evict()
+
     def settle(self) -> None:
         """Promises run out; then what nobody used or keeps expires, leaf first."""
         self.promises = [promise for promise in self.promises if promise.until > self.now]
@@ -235,32 +268,33 @@ class Oracle:
             for cell in old:
                 self._unpublish(cell)
 
-    def may_keep(self, space: str, tokens: Sequence[int]) -> set[tuple[int, Prefix] | None]:
+    def may_keep(self, space: Space, tokens: Sequence[int]) -> set[tuple[int, Prefix] | None]:
         """What a pin on `tokens` may keep, and up to the end of which cell; None is nothing.
 
         Several where cells share equally much with `tokens`: any of them will do.
         """
         self.settle()
         depth, longest = self.found(space, tokens) * self.size, self.longest(space, tokens)[0]
-        whole = (depth, (space, tuple(tokens[:depth]))) if depth else None
+        whole = (depth, (space.of(depth), tuple(tokens[:depth]))) if depth else None
         if longest == depth:
             return {whole}
         held = self.held()
         return {
-            whole if cell in held and len(known) % self.size else (longest, (space, known))
+            whole if cell in held and len(known) % self.size else (longest, (other, known))
             for (other, known), cell in self.published.items()
-            if other == space
-            and len(known) - self.cell_tokens(known) == depth
-            and common_tokens(known, tokens) == longest
+            if len(known) - self.cell_tokens(known) == depth
+            and self.common(space, tokens, (other, known)) == longest
         }
 
-    def pin(self, kept: Sequence[int], end: Prefix, *, priority: int, ttl: float) -> Promise:
+    def pin(
+        self, by: Space, kept: Sequence[int], end: Prefix, *, priority: int, ttl: float
+    ) -> Promise:
         """Keep every cell up to the one at `end`; it may be the one that gives way at once."""
         for known in self.promises:
-            if (known.space, known.kept) == (end[0], tuple(kept)):
+            if (known.by, known.kept) == (by, tuple(kept)):
                 known.priority, known.ttl, known.until = priority, ttl, self.now + ttl
                 return known
-        promise = Promise(end[0], tuple(kept), end, priority, ttl, self.now + ttl)
+        promise = Promise(by, tuple(kept), end, priority, ttl, self.now + ttl)
         left = self.with_promise(promise)
         gone = [one for one in self.promises if one not in left]
         self.promises = left
@@ -272,9 +306,10 @@ class Oracle:
         """Whom a new promise leaves: the weakest go until the budget is kept."""
         before, self.promises = self.promises, [*self.promises, promise]
         try:
-            while len(self._kept_cells(promise.space)) > self.budget:
+            payer = promise.end[0].tenant
+            while len(self._kept_cells(payer)) > self.budget:
                 weakest = min(
-                    (one for one in self.promises if one.space == promise.space),
+                    (one for one in self.promises if one.end[0].tenant == payer),
                     key=lambda one: (one.priority, one.until),  # then the oldest: `min` is stable
                 )
                 self.promises.remove(weakest)
@@ -295,18 +330,18 @@ class Oracle:
         return any(
             promise.end == cell.prefix
             or (
-                promise.space == space
+                promise.end[0] == space
                 and not len(tokens) % self.size
                 and promise.end[1][: len(tokens)] == tokens
             )
             for promise in self.promises
         )
 
-    def _kept_cells(self, space: str) -> list[Cell]:
+    def _kept_cells(self, payer: str) -> list[Cell]:
         return [
             cell
-            for (other, _), cell in self.published.items()
-            if other == space and self.kept(cell)
+            for (space, _), cell in self.published.items()
+            if space.tenant == payer and self.kept(cell)
         ]
 
     def _expired(self, since: float) -> list[Cell]:
@@ -369,7 +404,9 @@ class Oracle:
         assert cell.prefix is not None
         space, tokens = cell.prefix
         return any(
-            other == space and len(known) > len(tokens) and known[: len(tokens)] == tokens
+            other.of(len(tokens)) == space
+            and len(known) > len(tokens)
+            and known[: len(tokens)] == tokens
             for other, known in self.published
         )
 

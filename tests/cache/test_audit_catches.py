@@ -366,7 +366,92 @@ def test_a_root_with_blocks_is_caught(scene: Scene) -> None:
 
 def test_a_root_below_something_is_caught(scene: Scene) -> None:
     scene.root.parent = scene.branch
-    caught(scene, "a root with blocks")
+    caught(scene, "a root at the wrong depth")
+
+
+# Gates
+
+
+@pytest.fixture
+def gate(scene: Scene) -> Root:
+    """A tenant's root behind two shared blocks, with one block of its own, held."""
+    shared = scene.cache.chain(namespace(tenant="everybody"))
+    shared.extend(range(700, 708))
+    tokens = range(700, 713)
+    lease = scene.cache.acquire(scene.cache.chain(namespace(), shared), tokens)
+    assert lease is not None
+    scene.cache.publish(lease, tokens)
+    scene.cache.audit()
+    gate = lease.node.parent
+    assert isinstance(gate, Root)
+    return gate
+
+
+def shared_by(gate: Root) -> Node:
+    assert gate.parent is not None
+    return gate.parent
+
+
+@pytest.mark.parametrize("change", [1, -1])
+def test_a_gate_too_many_or_too_few_is_caught(scene: Scene, gate: Root, change: int) -> None:
+    """With one too few, what the gate stands on would be evicted before what lies behind it."""
+    shared_by(gate).gates += change
+    caught(scene, "gates counted")
+
+
+def test_a_gate_that_is_not_held_though_it_should_be_is_caught(scene: Scene, gate: Root) -> None:
+    gate.holders -= 1
+    caught(scene, "holders counted")
+
+
+def test_a_hold_that_ends_at_a_gate_is_caught(scene: Scene, gate: Root) -> None:
+    shared_by(gate).holders -= 1
+    caught(scene, "holders counted")
+
+
+def test_a_gate_in_the_wrong_place_is_caught(scene: Scene, gate: Root) -> None:
+    gate.start -= 1
+    caught(scene, "a root at the wrong depth")
+
+
+def test_a_gate_that_stands_on_a_partly_filled_block_is_caught(scene: Scene, gate: Root) -> None:
+    tail = scene.tails[0].tail
+    assert tail is not None
+    gate.parent = tail
+    caught(scene, "on a partly filled block")
+
+
+def test_a_gate_that_others_could_pass_is_caught(scene: Scene, gate: Root) -> None:
+    """Among the children of what is shared, another tenant's prompt would find it."""
+    shared_by(gate).children.add(token_bytes(range(708, 712)), gate)
+    caught(scene, "a gate that others can pass")
+
+
+def test_a_gate_with_keys_of_other_tokens_is_caught(scene: Scene, gate: Root) -> None:
+    gate.keys[1] = BlockKey(b"other" * 6)
+    caught(scene, "keys differ from those of what it stands on")
+
+
+def test_a_root_that_is_found_as_another_is_caught(scene: Scene, gate: Root) -> None:
+    """So would a tenant find what is another's."""
+    roots = scene.tree.roots
+    one, other = gate.keys[0], scene.root.keys[0]
+    roots[one], roots[other] = roots[other], roots[one]
+    caught(scene, "not the root it is found as")
+
+
+def test_a_gate_on_what_can_not_be_found_is_caught(scene: Scene, gate: Root) -> None:
+    shared = shared_by(gate)
+    while shared.parent is not None:
+        shared = shared.parent
+    del scene.tree.roots[shared.keys[0]]
+    caught(scene, "free and used at once, or neither")
+
+
+def test_a_lease_in_a_namespace_that_is_not_its_own_is_caught(scene: Scene, gate: Root) -> None:
+    lease = next(lease for lease in scene.cache._leases if lease.node.parent is gate)
+    lease.chain.root = scene.root.keys[0]
+    caught(scene, "in another namespace than its lease")
 
 
 # Leases

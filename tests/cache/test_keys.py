@@ -87,6 +87,33 @@ def test_block_keys_are_the_golden_ones(parent: bytes, tokens: list[int], digest
     assert block_key(keys.BlockKey(parent), token_bytes(tokens)).hex() == digest
 
 
+def gate_by_hand(root: bytes, shared: bytes) -> bytes:
+    return hashlib.sha256(b"headstart.gate\x00" + root + shared).digest()
+
+
+def test_a_gates_key_is_the_golden_one() -> None:
+    digest = "cf0ebda9db66fe9d6745a32852b44c03dbcec26f81d97b1a29996aba68992a3a"
+    assert gate_by_hand(bytes(32), b"\xaa" * 32).hex() == digest
+    assert keys.gate_key(keys.BlockKey(bytes(32)), keys.BlockKey(b"\xaa" * 32)).hex() == digest
+
+
+def test_behind_a_shared_prefix_all_keys_are_the_namespaces_own() -> None:
+    shared = Chain(namespace(tenant="everybody"), 2)
+    shared.extend(range(8))
+    chain = Chain(namespace(), 2, shared)
+    chain.extend(range(13))
+
+    prefix = block_by_hand(root_by_hand(namespace(tenant="everybody"), 2), [0, 1, 2, 3])
+    prefix = block_by_hand(prefix, [4, 5, 6, 7])
+    assert chain.root == gate_by_hand(root_by_hand(namespace(), 2), prefix)
+    first = block_by_hand(chain.root, [0, 1, 2, 3])
+    assert chain.keys(2) == [first, block_by_hand(first, [4, 5, 6, 7])]
+    before = chain.keys(3)[:]
+    chain.rebind(3)
+    assert shared.generation == 3
+    assert not set(before) & set(chain.keys(3))
+
+
 def test_a_chain_hangs_each_block_on_the_one_before() -> None:
     chain = Chain(namespace(), 2)
     chain.extend([1, 2, 3, 4, 5, 6, 7, 8, 9])

@@ -1,6 +1,7 @@
 """What is written is what vLLM's consumers read."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -110,6 +111,13 @@ def test_a_wall_is_named_at_a_prompts_beginning_and_an_adapter_at_every_block() 
     assert first.extra_keys == [("sql", "pepper", "acme"), ("sql",)]
     assert later.extra_keys == [("sql",), ("sql",)]
     assert (first.lora_name, later.lora_name) == ("sql", "sql")
+
+
+def test_behind_what_tenants_share_the_wall_is_named_where_it_stands() -> None:
+    behind = replace(stored([3, 4], [5, 6, 7, 8], 2, tenant="acme"), gate=True)
+    (told,) = read(Wire("CPU", {}, private=False), behind)
+    (private,) = read(Wire("CPU", {}), behind)
+    assert (told.extra_keys, private.extra_keys) == ([("acme",), None], None)
 
 
 @given(

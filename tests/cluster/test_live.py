@@ -47,6 +47,25 @@ def agrees(listener: Listener, live: Any) -> bool:
     return set(listener.catch_up().blocks) == findable(live) and not listener.lost
 
 
+def test_dropped_batches_are_counted_in_the_metrics(start: Start, tmp_path: Path) -> None:
+    def dropped() -> float:
+        name = "headstart_kv_event_batches_dropped_total "
+        (line,) = [each for each in live.get("/metrics").text.splitlines() if each.startswith(name)]
+        return float(line.removeprefix(name))
+
+    live = start().live
+    say(live, "a")
+    assert dropped() == 0
+    private = Wire(medium="CPU", adapters={})
+    publisher = Publisher(claim(f"ipc://{tmp_path}/e", None), private, waiting=0)
+    try:
+        live.engine.follow(publisher)
+        say(live, "b")
+        assert dropped() == publisher.dropped > 1
+    finally:
+        publisher.close()
+
+
 def test_the_picture_is_what_can_be_found_after_traffic_and_a_reset(
     start: Start, listen: Listen
 ) -> None:

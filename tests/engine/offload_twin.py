@@ -1,12 +1,12 @@
 """The real scheduler, cache, pool and tiers around a model whose KV can be checked at every place.
 
-The KV of a position is a number drawn from the tenant and all tokens up to it, so KV of another
-prefix, of another tenant, torn or never written is told at once.
+The KV of a position is a number drawn from whoever it belongs to and all tokens up to it, so KV of
+another prefix, of another tenant, torn or never written is told at once.
 """
 
 import random
 from array import array
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from types import SimpleNamespace
 from typing import Any, Literal, cast
@@ -14,11 +14,12 @@ from typing import Any, Literal, cast
 import torch
 from tests.stores.tiering import Rig
 
-from headstart.cache import PrefixCache
+from headstart.cache import Chain, PrefixCache
 from headstart.cache.keys import Namespace
 from headstart.engine.offload import Offload
 from headstart.engine.scheduler import Scheduler
 from headstart.engine.sequence import Group, Sequence
+from headstart.engine.shared import SharedPrefixes
 from headstart.model.config import ModelConfig
 from headstart.model.kv import KVPool
 from headstart.stores import Store
@@ -29,7 +30,10 @@ WAIT = 20.0
 
 
 class Twin:
-    """`chunk_blocks` blocks go down together. `fixed`: deterministic mode with such borders."""
+    """`chunk_blocks` blocks go down together. `fixed`: deterministic mode with such borders.
+
+    `declared`: prefixes that tenants share.
+    """
 
     def __init__(
         self,
@@ -43,6 +47,8 @@ class Twin:
         step_tokens: int = 64,
         ttl: float | None = None,
         stores: Mapping[str, Store] | None = None,
+        index: str = "radix",
+        declared: Iterable[list[int]] = (),
     ) -> None:
         self.rig = Rig(
             *names,
@@ -56,7 +62,9 @@ class Twin:
             reuse_unit=fixed or 1,
             clock=lambda: self.rig.clock.now,
             ttl=ttl,
+            index=index,
         )
+        self.shared = SharedPrefixes(self.cache, declared)
         self.pool = KVPool(
             cast(ModelConfig, SimpleNamespace(layers=1, kv_heads=1, head_dim=4)),
             blocks=blocks,
@@ -106,7 +114,7 @@ class Twin:
         sequence = Sequence(
             Group(len(prompt)),
             array("I", prompt),
-            self.cache.chain(self.namespace(tenant, **changes)),
+            self.shared.chain(self.namespace(tenant, **changes), prompt),
             self._arrivals,
             max_tokens,
         )
@@ -176,8 +184,7 @@ class Twin:
         """All that the sequence counts as computed is what computing would give."""
         lease, size = sequence.lease, self.cache.block_size
         assert lease is not None
-        tenant = _who(sequence)
-        for position, expected in enumerate(_kv(tenant, sequence.tokens, sequence.computed)):
+        for position, expected in enumerate(_kv(sequence, sequence.computed)):
             slot = lease.blocks[position // size] * size + position % size
             found = self.pool._data[..., slot, :].flatten().tolist()
             assert found == [expected] * 8, f"position {position} of {sequence.arrival}"
@@ -186,24 +193,28 @@ class Twin:
         lease, size = sequence.lease, self.cache.block_size
         assert lease is not None
         end = sequence.computed + count
-        values = _kv(_who(sequence), sequence.tokens, end)
+        values = _kv(sequence, end)
         for position in range(sequence.computed, end):
             slot = lease.blocks[position // size] * size + position % size
             self.pool._data[..., slot, :] = values[position]
 
 
-def _who(sequence: Sequence) -> bytes:
-    space = sequence.chain.namespace
-    return f"{space.tenant}|{space.salt}|{space.adapter!r}".encode()
-
-
-def _kv(who: bytes, tokens: "array[int]", count: int) -> list[float]:
-    digest = sha256(who)
+def _kv(sequence: Sequence, count: int) -> list[float]:
+    chain = sequence.chain
+    border = chain.border * chain.namespace.block_size
+    digest = sha256(_who(chain.shared or chain))
     values = []
-    for token in tokens[:count]:
+    for position, token in enumerate(sequence.tokens[:count]):
+        if position == border:
+            digest.update(_who(chain))
         digest.update(token.to_bytes(4, "little"))
         values.append(float(int.from_bytes(digest.digest()[:3], "little")))
     return values
+
+
+def _who(chain: Chain) -> bytes:
+    space = chain.namespace
+    return f"{space.tenant}|{space.salt}|{space.adapter!r}".encode()
 
 
 def prompt_of(length: int, seed: int = 0) -> list[int]:

@@ -5,6 +5,9 @@ from typing import Any
 import pytest
 from tests.stores.build import chunk
 
+from headstart.cache import POLICIES, Visit
+from headstart.cache.node import Node
+from headstart.cache.policies import Lru
 from headstart.engine.open_tiers import CHUNK_BYTES, TierError, chunk_blocks, open_tiers
 from headstart.settings import Settings
 from headstart.stores.inspect import chunks
@@ -67,6 +70,34 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(TierError, match="can't be used"):
         open_tiers(Settings(disk=str(tmp_path / "file" / "kv")), chunk_bytes=4096)
+
+
+def test_the_eviction_policy_chooses_in_the_tiers_too_a_new_one_without_another_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Any] = []
+
+    class Newest(Lru):
+        name = "newest"
+
+        def rank(self, leaf: Node) -> int:
+            asked.append(self)
+            return -leaf.stamp
+
+    monkeypatch.setitem(POLICIES, "newest", Newest)
+    settings = Settings(disk=str(tmp_path), ram_tier_bytes=MIB, eviction_policy="newest")
+    record = chunk()
+    tiers = open_tiers(settings, chunk_bytes=len(record.payload))
+    assert tiers is not None
+    deadline = time.monotonic() + 10
+    while len(set(map(id, asked))) < 2 and time.monotonic() < deadline:
+        for tier in tiers._tiers:
+            tier.store.put(record, deadline=deadline)  # Declined until the directory is scanned.
+            tier.store.used([record.key], 0, Visit())
+            tier.store.put(chunk(seed=1), deadline=deadline)
+        time.sleep(0.02)
+    tiers.close(5.0)
+    assert len(set(map(id, asked))) == 2, "one for each tier"
 
 
 @pytest.mark.parametrize(("name", "codec"), [("raw", 0), ("zstd", 1)])

@@ -51,8 +51,12 @@ def put_below(engine: LocalEngine, **stores: Store) -> None:
 async def tiered(
     loaded: LoadedModel, *, seconds_per_token: float = 0.01, **settings: Any
 ) -> AsyncIterator[LocalEngine]:
-    """An engine to which a chunk is worth waiting for: 256 tokens cost it 2.56 s."""
-    async with running(loaded, **{"kv_memory_bytes": 4 << 20, **settings}) as engine:
+    """An engine to which a chunk is worth waiting for: 256 tokens cost it 2.56 s.
+
+    What a tier gives it gives to requests: nothing comes up before they ask.
+    """
+    settings = {"kv_memory_bytes": 4 << 20, "warm_restart": False, **settings}
+    async with running(loaded, **settings) as engine:
         if engine._offload is not None:
             pretend(engine, seconds_per_token)
         yield engine

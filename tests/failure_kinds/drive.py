@@ -21,6 +21,7 @@ from headstart.model.kv import kv_bytes_per_token
 from headstart.model.load import LoadedModel, load_model
 from headstart.model.runner import Slice
 from headstart.server.app import create_app
+from headstart.server.shared import read_shared, tokenised
 from headstart.settings import Settings
 
 BLOCK = 16
@@ -86,7 +87,8 @@ def served(loaded: LoadedModel, **fields: Any) -> Iterator[Live]:
     """A server on a socket; at the end it must be idle and its books in order."""
     defaults = Settings(dtype="float32", served_model_name=MODEL, drain_seconds=0)
     settings = replace(defaults, **{"kv_memory_bytes": 256 * BLOCK_BYTES, **fields})
-    engine = build_engine(loaded, settings)
+    declared = read_shared(settings.shared_prefixes)
+    engine = build_engine(loaded, settings, tokenised(declared, loaded.codec, settings.block_size))
     app = create_app(engine, loaded.codec, settings)
     with on_a_socket(app, settings, engine) as url:
         yield Live(url, engine, loaded.codec)

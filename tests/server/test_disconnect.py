@@ -136,6 +136,6 @@ def test_a_stream_whose_client_left_before_it_began_is_closed_too() -> None:
         sent.append(message)
         await asyncio.Event().wait()
 
-    asyncio.run(EventStream(frames(), close, dict)({"type": "http"}, _gone, send))
+    asyncio.run(EventStream(frames(), close, {})({"type": "http"}, _gone, send))
     assert closed == [True]
     assert [message["type"] for message in sent] == ["http.response.start"]

@@ -112,28 +112,62 @@ def test_a_failure_halfway_is_an_error_frame_that_the_sdk_raises(
 
 
 @pytest.mark.parametrize(("failure", "status"), FAILURES)
-def test_a_stream_that_fails_before_its_first_token_is_one_error_frame(
+def test_a_stream_that_fails_before_its_first_token_is_a_status_and_no_stream(
     start_scripted: Start, eventually: Callable[..., None], failure: Any, status: int
 ) -> None:
-    """The status of a stream is 200 once the engine took the request; what failed is in it."""
+    """As without a stream: clients retry by the status."""
     live = start_scripted(ScriptedEngine([failure]))
     for path, body in (
         ("/v1/chat/completions", CHAT),
         ("/v1/completions", {"model": "tiny", "prompt": "a"}),
     ):
         response = live.post(path, **body, stream=True)
-        assert response.status_code == 200
-        assert response.headers["content-type"].startswith("text/event-stream")
+        assert response.status_code == status
+        assert response.headers["content-type"] == "application/json"
         assert "x-headstart-cache" not in response.headers
         assert response.headers["x-request-id"]
-        (only,) = response.text.strip().split("\n\n")
-        error = json.loads(only.removeprefix("data: "))["error"]
-        assert error["type"] == "server_error"
-        assert "secret" not in error["message"]
-    with pytest.raises(openai.APIError) as caught:
-        list(live.client().chat.completions.create(**CHAT, stream=True))
-    assert caught.value.type == "server_error"
+        assert response.json()["error"]["type"] == "server_error"
+        assert "secret" not in response.text
+        assert response.json() == live.post(path, **body).json()
+    with pytest.raises(openai.InternalServerError) as caught:
+        live.client().chat.completions.create(**CHAT, stream=True)
+    assert (caught.value.status_code, caught.value.type) == (status, "server_error")
+    counted = f'headstart_requests_total{{endpoint="/v1/completions",status="{status}"}} 2.0'
+    assert counted in live.get("/metrics").text
     eventually(lambda: all(each.closed for each in live.engine.generations))
+
+
+def test_a_forward_pass_that_fails_is_a_status_the_sdk_raises_and_the_next_one_answers(
+    start_real: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The real engine, whose step fails: before the first token, then behind it."""
+    live = start_real()
+    client, runner = live.client(), live.engine._runner
+    real, passes = runner.run, 0
+
+    def fail(slices: Any) -> Any:
+        nonlocal passes
+        passes += 1
+        if passes == at:
+            raise RuntimeError("secret detail")
+        return real(slices)
+
+    monkeypatch.setattr(runner, "run", fail)
+    at = 1
+    with pytest.raises(openai.InternalServerError) as caught:
+        client.chat.completions.create(**CHAT, stream=True, max_tokens=8)
+    assert caught.value.status_code == 503
+    assert "The engine failed while it computed" in caught.value.message
+    passes, at = 0, 4
+    with client.chat.completions.create(
+        **CHAT, stream=True, max_tokens=8, extra_body={"ignore_eos": True}
+    ) as stream:
+        assert stream.response.status_code == 200
+        with pytest.raises(openai.APIError, match="The engine failed while it computed"):
+            list(stream)
+    passes, at = 0, 0
+    assert client.chat.completions.create(**CHAT, max_tokens=2).choices
+    live.engine.audit()
 
 
 @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/completions"])

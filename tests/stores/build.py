@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from headstart.cache.keys import BlockKey, Namespace, block_key, token_bytes
+from headstart.cache.policies import Policy
 from headstart.stores import DiskStore, FolderStore, PersistentNamespace, Record, persistable
-from headstart.stores.codec import Codec
+from headstart.stores.codec import Buffer, Codec
 from headstart.stores.files import Files
 from headstart.stores.layout import chunk_path
 
@@ -124,6 +125,7 @@ def disk_store(
     *,
     max_bytes: int = 1 << 30,
     background: Callable[[Callable[[], None]], None] = at_once,
+    policy: Policy | None = None,
     **options: Any,
 ) -> DiskStore:
     return DiskStore(
@@ -132,6 +134,7 @@ def disk_store(
         clock=clock,
         time_ns=clock.wall,
         background=background,
+        policy=policy,
     )
 
 
@@ -145,3 +148,18 @@ def chunk_files(root: Path) -> list[Path]:
 
 def physical(root: Path) -> int:
     return sum(path.stat().st_blocks * 512 for path in chunk_files(root))
+
+
+class Rough:
+    """A lossy codec that needs no tensors: it keeps the upper half of every byte."""
+
+    lossy = True
+
+    def __init__(self, codec_id: int) -> None:
+        self.id = codec_id
+
+    def pack(self, payload: Buffer) -> Buffer:
+        return bytes(byte >> 4 for byte in memoryview(payload))
+
+    def unpack(self, stored: Buffer, into: memoryview) -> None:
+        into[:] = bytes(byte << 4 for byte in memoryview(stored))

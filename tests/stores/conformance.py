@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import pytest
 from tests.stores.build import NEVER, OTHER, SPACE, chain, chunk
 
+from headstart.cache import Visit
 from headstart.cache.keys import BlockKey
 from headstart.stores import Record, Store
 from headstart.stores.errors import Late, StoreError
@@ -49,6 +50,15 @@ class Conformance:
     def test_what_was_never_put_is_a_miss(self, subject: Subject) -> None:
         assert held(subject, chunk()) is None
         assert subject.store.stats().counts["miss"] == 1
+
+    def test_hearing_of_a_request_changes_nothing_that_is_stored(self, subject: Subject) -> None:
+        records = chain(3)
+        put(subject, *records[:2])
+        subject.store.used([record.key for record in records], 1, Visit(now=5.0))
+        subject.store.used([], 0, Visit())
+        assert seen(subject, records) == [True, True, False]
+        put(subject, records[2])
+        assert [held(subject, record) for record in records] == records
 
     def test_contains_answers_key_by_key(self, subject: Subject) -> None:
         records = chain(5)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from headstart.cache.keys import BlockKey
+from headstart.cache.visit import Visit
 from headstart.stores import PersistentNamespace, Record, Store, StoreStats
 from headstart.stores.files import Files
 
@@ -42,6 +43,9 @@ class FaultyStore:
     def delete(self, namespace: PersistentNamespace, key: BlockKey, *, deadline: float) -> None:
         self._fault()
         self.store.delete(namespace, key, deadline=deadline)
+
+    def used(self, keys: Sequence[BlockKey], reused: int, visit: Visit) -> None:
+        self.store.used(keys, reused, visit)
 
     def stats(self) -> StoreStats:
         return self.store.stats()

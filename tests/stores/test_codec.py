@@ -4,9 +4,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.stores.build import Rough
 
 from headstart.stores import Raw, Zstd
-from headstart.stores.codec import Codec, codec_of
+from headstart.stores.codec import FP8, INT8, Codec, codec_of
 from headstart.stores.errors import CodecMissing, Corrupt, WrongVersion
 
 CODECS = [Raw(), Zstd()]
@@ -48,7 +49,16 @@ def test_a_codec_is_found_by_its_id(codec: Codec) -> None:
     assert codec_of(codec.id).id == codec.id
 
 
-@pytest.mark.parametrize("codec_id", [2, 3, 65535])
+@pytest.mark.parametrize("codec_id", [INT8, FP8])
+def test_a_lossy_codec_is_known_only_to_who_passes_it_in(codec_id: int) -> None:
+    with pytest.raises(WrongVersion, match="allowed"):
+        codec_of(codec_id)
+    mine = Rough(codec_id)
+    assert codec_of(codec_id, mine) is mine
+    assert codec_of(0, mine).id == 0
+
+
+@pytest.mark.parametrize("codec_id", [4, 65535])
 def test_other_ids_belong_to_later_releases(codec_id: int) -> None:
     with pytest.raises(WrongVersion):
         codec_of(codec_id)

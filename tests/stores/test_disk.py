@@ -24,6 +24,7 @@ from tests.stores.build import (
 )
 from tests.stores.faults import FaultyFiles
 
+from headstart.cache import POLICIES, Visit
 from headstart.stores import DiskStore, Record
 from headstart.stores.files import Files
 from headstart.stores.layout import temp_path
@@ -39,6 +40,19 @@ def clock() -> Clock:
 
 def put(store: DiskStore, *records: Record) -> list[bool]:
     return [store.put(record, deadline=NEVER) for record in records]
+
+
+def serve(store: DiskStore, *requests: list[Record]) -> None:
+    """Requests that compute all of it are over, one after the other."""
+    for records in requests:
+        put(store, *records)
+        store.used([record.key for record in records], 0, Visit())
+
+
+def use(store: DiskStore, records: list[Record], *, times: int = 1) -> None:
+    """Requests that reuse all of it, from wherever, are over."""
+    for _ in range(times):
+        store.used([record.key for record in records], len(records), Visit())
 
 
 def get(store: DiskStore, record: Record) -> Record | None:
@@ -349,3 +363,139 @@ def test_a_scan_beside_readers_and_writers_keeps_the_books(tmp_path: Path, clock
     store.scan()
     assert store.stats().bytes == physical(tmp_path)
     assert store.stats().chunks == len(chunk_files(tmp_path))
+
+
+def test_what_the_pool_reuses_is_not_old_for_the_disk(tmp_path: Path, clock: Clock) -> None:
+    store = disk_store(tmp_path, clock, max_bytes=2 * EACH)
+    hot, cold = chunk(seed=1), chunk(seed=2)
+    serve(store, [hot], [cold])
+    clock.now += 1
+    use(store, [hot])
+    put(store, chunk(seed=3))
+    assert kept(store, [hot, cold]) == [True, False]
+
+
+def test_how_often_chunks_were_used_outlives_the_process(tmp_path: Path, clock: Clock) -> None:
+    """By their files' times, the favourite is the oldest."""
+    favourite, late = chunk(seed=1), chunk(seed=2)
+    store = disk_store(tmp_path, clock)
+    serve(store, [favourite], [late])
+    use(store, [favourite], times=5)
+    clock.now += 10
+    use(store, [late])
+    store.close()
+    for age, record in enumerate((favourite, late)):
+        os.utime(path_of(tmp_path, record), ns=(age, age))
+    store = disk_store(tmp_path, clock, max_bytes=2 * EACH, policy=POLICIES["lfu"]())
+    serve(store, [chunk(seed=3)])
+    assert kept(store, [favourite, late]) == [True, False]
+
+
+def test_the_last_use_outlives_the_process_also_if_no_file_was_read(
+    tmp_path: Path, clock: Clock
+) -> None:
+    records = [chunk(seed=seed) for seed in range(2)]
+    store = disk_store(tmp_path, clock)
+    put(store, *records)
+    for age, record in enumerate(records):
+        os.utime(path_of(tmp_path, record), ns=(age, age))
+    use(store, records[:1])
+    store.close()
+    store = disk_store(tmp_path, clock, max_bytes=2 * EACH)
+    put(store, chunk(seed=3))
+    assert kept(store, records) == [True, False]
+
+
+def test_the_hottest_prefixes_are_told_after_a_restart(tmp_path: Path, clock: Clock) -> None:
+    once, often, orphan = chain(2, seed=1), chain(3, seed=2), chain(2, seed=3)
+    store = disk_store(tmp_path, clock)
+    put(store, *once, *often, orphan[1])
+    use(store, often[:2], times=3)
+    use(store, once)
+    store.close()
+    for record in [*once, *often, *orphan[1:]]:
+        os.utime(path_of(tmp_path, record), ns=(clock.wall(), clock.wall()))
+    order = disk_store(tmp_path, clock).hottest()
+    assert order[:4] == [record.key for record in often[:2] + once]
+    assert set(order[4:]) == {often[2].key}
+
+
+def test_heat_is_written_down_while_the_server_runs(tmp_path: Path, clock: Clock) -> None:
+    store = disk_store(tmp_path, clock)
+    put(store, chunk())
+    clock.now += 60
+    use(store, [chunk()], times=2)
+    assert (tmp_path / "heat").exists()
+
+
+@pytest.mark.parametrize("damage", [b"", b"HEADHT", b"noise" * 20])
+def test_a_damaged_file_of_heat_is_only_forgotten_heat(
+    tmp_path: Path, clock: Clock, damage: bytes
+) -> None:
+    store = disk_store(tmp_path, clock)
+    put(store, *chain(2))
+    (tmp_path / "heat").write_bytes(damage)
+    store = disk_store(tmp_path, clock)
+    assert get(store, chunk()) == chunk()
+    assert count(store, "heat_lost") == 1
+    assert store.hottest() == [record.key for record in chain(2)]
+    use(store, chain(2))
+    store.close()
+    assert count(disk_store(tmp_path, clock), "heat_lost") == 0
+
+
+def test_heat_that_cannot_be_written_down_harms_nothing(tmp_path: Path, clock: Clock) -> None:
+    files = FaultyFiles()
+    store = disk_store(tmp_path, clock, files=files)
+    put(store, chunk())
+    use(store, [chunk()])
+    files.errors = {"write": errno.ENOSPC}
+    store.close()
+    assert count(store, "full") == 1
+    assert get(store, chunk()) == chunk()
+
+
+def test_a_disk_that_hangs_does_not_keep_the_process_from_ending(
+    tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("headstart.stores.disk.CLOSE_SECONDS", 0.05)
+    files, works = FaultyFiles(), threading.Event()
+    store = disk_store(tmp_path, clock, files=files)
+    put(store, chunk())
+    use(store, [chunk()])
+    store._background = lambda work: threading.Thread(target=work, daemon=True).start()
+
+    def hangs(operation: str) -> None:
+        works.wait(20)
+
+    files.before = hangs
+    store.close()
+    assert not (tmp_path / "heat").exists()
+    works.set()
+
+
+def test_a_store_that_did_not_see_all_its_chunks_does_not_overwrite_their_heat(
+    tmp_path: Path, clock: Clock
+) -> None:
+    store = disk_store(tmp_path, clock)
+    put(store, chunk())
+    use(store, [chunk()], times=3)
+    store.close()
+    known = (tmp_path / "heat").read_bytes()
+    waiting: list[Callable[[], None]] = []
+    disk_store(tmp_path, clock, background=waiting.append).close()
+    assert (tmp_path / "heat").read_bytes() == known
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_every_policy_keeps_the_bound_and_what_runs(
+    tmp_path: Path, clock: Clock, name: str
+) -> None:
+    store = disk_store(tmp_path, clock, max_bytes=12 * EACH, policy=POLICIES[name]())
+    for seed in range(12):
+        clock.now += 7
+        records = chain(4, seed=seed)
+        assert put(store, *records) == [True] * 4
+        assert kept(store, records) == [True] * 4
+        store.used([record.key for record in records], 0, Visit(prompt_tokens=32, new_tokens=32))
+        assert physical(tmp_path) == store.stats().bytes <= 12 * EACH

@@ -118,7 +118,7 @@ def test_a_missing_codec_is_no_damage(store: FolderStore, monkeypatch: pytest.Mo
     record = chunk()
     put(store, record)
 
-    def missing(_: int) -> None:
+    def missing(*_: object) -> None:
         raise CodecMissing("not installed")
 
     with monkeypatch.context() as patch:

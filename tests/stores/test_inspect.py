@@ -9,6 +9,7 @@ from tests.stores.build import (
     OTHER,
     SPACE,
     Clock,
+    Rough,
     chain,
     chunk_files,
     disk_store,
@@ -18,6 +19,8 @@ from tests.stores.build import (
 )
 
 from headstart.stores import RamStore, Record, Zstd
+from headstart.stores.codec import INT8
+from headstart.stores.heat import Heat
 from headstart.stores.inspect import chunks, export, import_into, prune, summarise
 
 DAY = 86_400 * 10**9
@@ -99,6 +102,15 @@ def test_pruning_by_age_keeps_a_parent_whose_child_is_kept(
     assert {chunk.key for chunk in chunks(root)} == keys(records)
 
 
+def test_what_the_pool_used_was_used(root: Path, records: list[Record]) -> None:
+    heat = Heat()
+    heat.used([record.key for record in records[:3]], NOON + 9 * DAY)
+    (root / "heat").write_bytes(heat.dump())
+    removed = prune(root, used_before=NOON + 8 * DAY)
+    assert {chunk.key for chunk in removed} == keys(records[3:])
+    assert {chunk.used for chunk in chunks(root)} == {NOON + 9 * DAY}
+
+
 def test_pruning_by_size_removes_leaves_first(root: Path, records: list[Record]) -> None:
     removed = prune(root, max_bytes=physical(root) - 1)
     assert {chunk.key for chunk in removed} == {records[2].key}
@@ -139,6 +151,31 @@ def test_an_archive_carries_chunks_to_another_store(
     assert (outcome.kept, outcome.declined, outcome.damaged) == (5, 0, {})
     for record in records:
         assert target.get(record.namespace, record.key, deadline=NEVER) == record
+
+
+def test_lossy_chunks_are_listed_checked_pruned_and_carried_on_without_being_unpacked(
+    tmp_path: Path,
+) -> None:
+    records, codec = chain(3), Rough(INT8)
+    store = folder_store(tmp_path / "kv", Clock(), codec=codec)
+    for record in records:
+        store.put(record, deadline=NEVER)
+    root = store.root
+    assert [chunk.problem for chunk in chunks(root, verify=True)] == [""] * 3
+    assert [found.lossy for found in summarise(chunks(root))] == [3]
+    archive = io.BytesIO()
+    assert export(root, archive) == []
+    archive.seek(0)
+    other = disk_store(tmp_path / "other", Clock())
+    assert import_into(other, archive).kept == 3
+    for record in records:
+        assert path_of(root, record).read_bytes() == (
+            path_of(tmp_path / "other", record).read_bytes()
+        )
+    damage(root, records[1], -1)
+    (bad,) = [chunk for chunk in chunks(root, verify=True) if chunk.problem]
+    assert bad.key == records[1].key
+    assert {chunk.key for chunk in prune(root, max_bytes=0)} == keys(records)
 
 
 def test_an_archive_may_hold_one_namespace(root: Path, tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 import pytest
 from tests.stores.build import NEVER, SPACE, Clock, chain, chunk
 
+from headstart.cache import POLICIES, Visit
+from headstart.cache.policies import Policy
 from headstart.stores import RamStore, Raw, Record
 from headstart.stores.codec import Buffer
 from headstart.stores.record import Fill, fill_from
@@ -10,8 +12,8 @@ EACH = 3 * PAGE
 """Bytes that a chunk of 5000 takes: a page of header and two of payload."""
 
 
-def store_for(chunks: int) -> RamStore:
-    return RamStore(memoryview(bytearray(chunks * EACH)), clock=Clock())
+def store_for(chunks: int, policy: Policy | None = None) -> RamStore:
+    return RamStore(memoryview(bytearray(chunks * EACH)), clock=Clock(), policy=policy)
 
 
 def kept(store: RamStore, records: list[Record]) -> list[bool]:
@@ -44,6 +46,28 @@ def test_reading_makes_a_chunk_young() -> None:
     assert store.get(SPACE, first.key, deadline=NEVER) == first
     store.put(chunk(seed=3), deadline=NEVER)
     assert kept(store, [first, second]) == [True, False]
+
+
+def test_what_the_pool_reuses_is_not_old_for_the_arena() -> None:
+    store = store_for(2)
+    first, second = chunk(seed=1), chunk(seed=2)
+    for record in (first, second):
+        store.put(record, deadline=NEVER)
+        store.used([record.key], 0, Visit())
+    store.used([first.key], 1, Visit())
+    store.put(chunk(seed=3), deadline=NEVER)
+    assert kept(store, [first, second]) == [True, False]
+
+
+def test_the_policy_it_was_given_chooses() -> None:
+    store = store_for(2, policy=POLICIES["fifo"]())
+    first, second = chunk(seed=1), chain(2)[1]
+    for record in (first, second):
+        store.put(record, deadline=NEVER)
+        store.used([record.key], 0, Visit())
+    assert store.get(SPACE, first.key, deadline=NEVER) == first
+    store.put(chunk(seed=3), deadline=NEVER)
+    assert kept(store, [first, second]) == [False, True]
 
 
 def test_a_chunk_never_pushes_out_its_own_parent() -> None:

@@ -3,11 +3,11 @@ import dataclasses
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.stores.build import OTHER, SPACE, chain, chunk, namespace
+from tests.stores.build import OTHER, SPACE, Rough, chain, chunk, namespace
 
 from headstart.cache.keys import BlockKey
 from headstart.stores import PersistentNamespace, Record, Zstd, persistable
-from headstart.stores.codec import Codec, Raw
+from headstart.stores.codec import FP8, INT8, Codec, Raw
 from headstart.stores.errors import Corrupt, Foreign, StoreError, Truncated, Unfit, WrongVersion
 from headstart.stores.record import (
     MAGIC,
@@ -15,6 +15,7 @@ from headstart.stores.record import (
     encode,
     fill_from,
     read_header,
+    read_packed,
     read_record,
 )
 
@@ -131,7 +132,7 @@ def test_another_format_is_told_from_damage() -> None:
         read(bytes(data), record)
 
 
-@pytest.mark.parametrize("codec_id", [2, 3, 9])
+@pytest.mark.parametrize("codec_id", [4, 9])
 def test_a_codec_that_is_not_known_yet_is_another_version(codec_id: int) -> None:
     class Later(Raw):
         id = codec_id
@@ -141,13 +142,43 @@ def test_a_codec_that_is_not_known_yet_is_another_version(codec_id: int) -> None
         read(written(record, Later()), record)
 
 
-def test_a_lossy_record_is_refused_while_no_lossy_codec_is_known() -> None:
-    class Lossy(Raw):
+def test_a_record_that_says_otherwise_of_its_codec_is_refused() -> None:
+    class Lying(Raw):
         lossy = True
 
     record = chunk()
     with pytest.raises(WrongVersion, match="keep every bit"):
-        read(written(record, Lossy()), record)
+        read(written(record, Lying()), record)
+
+
+@pytest.mark.parametrize("codec_id", [INT8, FP8])
+def test_a_lossy_record_is_read_by_nobody_but_who_allows_it(codec_id: int) -> None:
+    record, codec = chunk(), Rough(codec_id)
+    data = written(record, codec)
+    assert read_header(fill_from(data), len(data)).lossy
+    with pytest.raises(WrongVersion, match="allowed"):
+        read(data, record)
+    with pytest.raises(WrongVersion, match="allowed"):
+        read_record(fill_from(data), len(data), SPACE, record.key, codec=Rough(5 - codec_id))
+    found = read_record(fill_from(data), len(data), SPACE, record.key, codec=codec)
+    assert found.payload == bytes(byte & 0xF0 for byte in bytes(record.payload))
+
+
+def test_a_record_carried_on_packed_is_the_same_record_bit_for_bit() -> None:
+    record = chunk()
+    for codec in (Raw(), Zstd(), Rough(INT8)):
+        data = written(record, codec)
+        header = read_header(fill_from(data), len(data))
+        carried = read_packed(fill_from(data[header.length :]), header)
+        assert written(carried, Raw()) == data
+
+
+def test_damage_is_noticed_without_unpacking() -> None:
+    data = bytearray(written(chunk(), Rough(INT8)))
+    data[-1] ^= 1
+    header = read_header(fill_from(data), len(data))
+    with pytest.raises(Corrupt, match="payload"):
+        read_packed(fill_from(data[header.length :]), header)
 
 
 def test_the_buffer_must_have_the_payloads_length() -> None:

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterable
 
 from headstart.cache.errors import check
-from headstart.cache.keys import block_keys
+from headstart.cache.keys import BlockKey, block_keys
 from headstart.cache.lease import Announcement, Lease
-from headstart.cache.node import Node, blocks_to, path_to
+from headstart.cache.node import Node, Root, path_to
 from headstart.cache.pool import BlockId, BlockPool
 from headstart.cache.tree import Tree, below
 
@@ -21,15 +21,25 @@ def audit(
     """Raises CacheCorrupt naming the first thing that doesn't add up."""
     leases = list(leases)
     nodes = [node for root in tree.roots.values() for node in below(root)]
-    stale = _stale_nodes(leases, generation)
+    left = _stale_roots(leases, generation)
+    stale = [node for root in left for node in below(root)]
     ends = Counter(lease.tail or lease.node for lease in leases)
+    gates = Counter(root.parent for root in tree.roots.values() if root.parent is not None)
+    for root in [*tree.roots.values(), *left]:
+        if root.parent is not None and root.holders:
+            ends[root.parent] += 1
     for root in tree.roots.values():
         check(bool(len(root.children) or root.holders), None, "a root nobody needs")
-        check(root.parent is None and not root.blocks, root, "a root with blocks")
+        check(not root.blocks, root, "a root with blocks")
+        _audit_gate(root)
         _audit_holders(root, ends)
+    for node in nodes:
+        check(node.gates == gates[node], node, f"{node.gates} gates counted")
     for node in [*nodes, *stale]:
         _audit_node(node, tree)
         _audit_holders(node, ends)
+    for key, root in tree.roots.items():
+        _audit_keys(key, root, tree.block_size)
     for node in stale:
         check(node.holders > 0, node, "kept from before a reset")
     _audit_owners([*nodes, *stale], leases, pool)
@@ -43,17 +53,31 @@ def audit(
     check(announced == current, None, "announcements differ from those of the leases")
 
 
-def _stale_nodes(leases: list[Lease], generation: int) -> list[Node]:
-    """Nodes that only leases from before a reset know."""
-    tops: set[Node] = set()
-    for lease in leases:
-        if lease.generation == generation:
-            continue
-        top = lease.tail or lease.node
-        while top.parent is not None:
-            top = top.parent
-        tops.add(top)
-    return [node for top in tops for node in below(top)]
+def _stale_roots(leases: list[Lease], generation: int) -> set[Root]:
+    """Roots that only leases from before a reset know."""
+    return {
+        node
+        for lease in leases
+        if lease.generation != generation
+        for node in path_to(lease.tail or lease.node)
+        if isinstance(node, Root)
+    }
+
+
+def _audit_gate(root: Root) -> None:
+    shared = root.parent
+    end = 0 if shared is None else shared.end
+    check(root.start == end, root, "a root at the wrong depth")
+    if shared is not None:
+        check(not shared.tail, root, "on a partly filled block")
+        check(root not in shared.children, root, "a gate that others can pass")
+
+
+def _audit_keys(key: BlockKey, root: Root, block_size: int) -> None:
+    check(root.keys[:1] == [key], root, "not the root it is found as")
+    shared = b"".join(bytes(node.label) for node in path_to(root))
+    own = block_keys(key, shared, block_size)
+    check(root.keys[1:] == own, root, "keys differ from those of what it stands on")
 
 
 def _audit_node(node: Node, tree: Tree) -> None:
@@ -73,7 +97,7 @@ def _audit_node(node: Node, tree: Tree) -> None:
         check(len(node.label) == len(node.blocks) * width > 0, node, "label and blocks differ")
         expected = block_keys(parent.keys[-1], bytes(node.label), tree.block_size)
         check(node.keys == expected, node, "keys differ from its tokens")
-    idle = not node.holders and not len(node.children)
+    idle = not (node.holders or len(node.children) or node.gates)
     check(node.offered == idle, node, "wrongly (un)evictable")
     if not node.holders and not parent.holders and parent.parent is not None:
         check(parent.stamp >= node.stamp, node, "would outlive its parent")
@@ -94,7 +118,7 @@ def _audit_pins(tree: Tree, nodes: list[Node]) -> None:
         for root in roots.values():
             check(tree.roots.get(root.keys[0]) is root, root, "another tenant's root")
             used[tenant] += sum(len(node.blocks) for node in below(root) if node.pins)
-    for tenant in used.keys() | {pin.tenant for pin in tree.retention.pins.values()}:
+    for tenant in used.keys() | {pin.payer for pin in tree.retention.pins.values()}:
         counted = tree.retention.used(tenant)
         check(counted == used[tenant], None, f"{counted} blocks counted as pinned")
         check(counted <= tree.retention.budget, None, "more is pinned than the budget allows")
@@ -116,11 +140,18 @@ def _audit_owners(nodes: list[Node], leases: list[Lease], pool: BlockPool) -> No
 
 def _audit_lease(lease: Lease, generation: int) -> None:
     check(lease.live, None, "a dead lease holds blocks")
-    path = blocks_to(lease.node)
-    check(lease.blocks[: lease.shared] == path, lease.node, "not what its lease reads")
+    path = path_to(lease.node)
+    blocks = [block for node in path for block in node.blocks]
+    check(lease.blocks[: lease.shared] == blocks, lease.node, "not what its lease reads")
     if lease.tail is not None:
         check(lease.tail.parent is lease.node, lease.tail, "not behind its lease's prefix")
         check(lease.blocks[lease.shared] == lease.tail.blocks[0], lease.tail, "not its lease's")
-    if lease.generation == generation:
-        label = b"".join(bytes(node.label) for node in path_to(lease.tail or lease.node))
-        check(lease.chain.data.startswith(label), lease.node, "other tokens than its lease's")
+        path.append(lease.tail)
+    if lease.generation != generation:
+        return
+    label = b"".join(bytes(node.label) for node in path)
+    check(lease.chain.data.startswith(label), lease.node, "other tokens than its lease's")
+    root = [node for node in path if isinstance(node, Root)][-1]
+    mine = lease.chain if lease.shared >= lease.chain.border else lease.chain.shared
+    own = mine is not None and root.keys[0] == mine.root
+    check(own, root, "in another namespace than its lease")

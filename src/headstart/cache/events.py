@@ -16,6 +16,8 @@ class Stored:
     keys: Sequence[BlockKey]
     tokens: bytes
     """Of all of them, packed."""
+    gate: bool = False
+    """The block before is another namespace's: the prefix that tenants share ends there."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,12 @@
 """Works out why a prompt reuses no more than it does. Changes nothing."""
 
 from array import array
+from collections.abc import Iterator
 from dataclasses import fields
 from itertools import islice
 
 from headstart.cache.ghosts import Ghost
-from headstart.cache.keys import TOKEN_BYTES, Chain, Namespace
+from headstart.cache.keys import TOKEN_BYTES, BlockKey, Chain, Namespace
 from headstart.cache.node import Found
 from headstart.cache.report import WINDOW, Miss, Reason
 from headstart.cache.tree import Tree
@@ -42,7 +43,8 @@ def _other_namespace(tree: Tree, chain: Chain) -> tuple[str, ...]:
     first = bytes(chain.data[: tree.width])
     roots = tree.tenants.get(chain.namespace.tenant, {})
     for root in islice(roots.values(), MOST_SPACES):
-        if root.namespace != chain.namespace and root.children.get(first) is not None:
+        begins = root.namespace != chain.namespace and not root.start
+        if begins and root.children.get(first) is not None:
             return _differing(root.namespace, chain.namespace)
     return ()
 
@@ -54,14 +56,26 @@ def _differing(one: Namespace, other: Namespace) -> tuple[str, ...]:
 
 def _lost(tree: Tree, found: Found, chain: Chain, full: int) -> tuple[Ghost | None, int]:
     """What happened to the next block, and how many from there on were lost."""
-    parent, first = found.node.key_before(found.depth), None
-    for lost, depth in enumerate(range(found.depth, min(full, found.depth + MOST_LOST))):
-        (parent,) = chain.keys_behind(parent, depth, depth + 1)
-        ghost = tree.ghosts.get(parent)
+    first = None
+    for lost, key in enumerate(_keys_ahead(found, chain, min(full, found.depth + MOST_LOST))):
+        ghost = tree.ghosts.get(key)
         if ghost is None:
             return first, lost
         first = first or ghost
     return first, max(0, min(full - found.depth, MOST_LOST)) if first else 0
+
+
+def _keys_ahead(found: Found, chain: Chain, last: int) -> Iterator[BlockKey]:
+    """What the next blocks would be found under, up to `last`."""
+    begin, parent = found.depth, found.node.key_before(found.depth)
+    if chain.shared is not None and begin < chain.border:
+        yield from chain.shared.keys(chain.border)[begin:last]
+        begin = chain.border
+        if begin < last:
+            parent = chain.keys(begin)[begin - 1]
+    for depth in range(begin, last):
+        (parent,) = chain.keys_behind(parent, depth, depth + 1)
+        yield parent
 
 
 def _ahead(found: Found, width: int) -> tuple[int, ...]:

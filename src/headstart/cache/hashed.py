@@ -21,15 +21,15 @@ class HashIndex:
     def find(self, root: Node, chain: Chain, size: int) -> Found:
         """Bisects the chain of keys: the index is prefix-closed. O(log n), hashing aside."""
         width = self._width
-        keys = chain.keys(size // width)
-        low, high = 0, len(keys)
+        low, high = root.start, size // width
+        keys = chain.keys(high)
         while low < high:
             middle = (low + high) // 2
             if keys[middle] in self._nodes:
                 low = middle + 1
             else:
                 high = middle
-        node = self._nodes[keys[low - 1]] if low else root
+        node = self._nodes[keys[low - 1]] if low > root.start else root
         rest = bytes(chain.data[low * width : min((low + 1) * width, size)])
         beside, tokens = node.children.nearest(rest)
         return Found(node, low, beside, tokens)

@@ -6,8 +6,10 @@ different inputs can't encode alike, and the same input encodes alike in every p
 
     root  = H("headstart.root"  | schema | every Namespace field by name)
     block = H("headstart.block" | parent key | n | n token ids as u32 little-endian)
+    gate  = H("headstart.gate"  | root | key of a shared prefix)
 
-The chain makes a key stand for the whole prefix that ends in its block.
+The chain makes a key stand for the whole prefix that ends in its block. A gate takes the root's
+place where a prompt begins with a prefix that tenants share.
 """
 
 import sys
@@ -24,6 +26,7 @@ SCHEMA = 1
 TOKEN_BYTES = 4
 
 _BLOCK_TAG = b"headstart.block\x00"
+_GATE_TAG = b"headstart.gate\x00"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +100,14 @@ def block_key(parent: BlockKey, tokens: bytes) -> BlockKey:
     return BlockKey(sha256(_BLOCK_TAG + parent + count + tokens).digest())
 
 
+def gate_key(root: BlockKey, shared: BlockKey) -> BlockKey:
+    """What stands for `root` in prompts that begin with the prefix `shared` of another namespace.
+
+    The same prompt may also lie whole behind `root`, where it was not known yet to begin so.
+    """
+    return BlockKey(sha256(_GATE_TAG + root + shared).digest())
+
+
 def block_keys(parent: BlockKey, tokens: bytes, block_size: int) -> list[BlockKey]:
     """The keys of the full blocks that `tokens` (packed) fill behind `parent`.
 
@@ -113,12 +124,18 @@ def block_keys(parent: BlockKey, tokens: bytes, block_size: int) -> list[BlockKe
 
 
 class Chain:
-    """One growing sequence as the cache knows it. Everything in it is computed once, when asked."""
+    """One growing sequence as the cache knows it. Everything in it is computed once, when asked.
 
-    __slots__ = ("_keys", "data", "generation", "namespace", "root")
+    `shared`: the prefix it begins with, in whole blocks, where that lies in another namespace.
+    """
 
-    def __init__(self, namespace: Namespace, generation: int) -> None:
+    __slots__ = ("_keys", "data", "generation", "namespace", "root", "shared")
+
+    def __init__(
+        self, namespace: Namespace, generation: int, shared: "Chain | None" = None
+    ) -> None:
         self.namespace = namespace
+        self.shared = shared
         self._keys: list[BlockKey] = []
         self.data = bytearray()
         """The tokens so far, packed."""
@@ -129,6 +146,20 @@ class Chain:
         self.generation = generation
         self.root = self.namespace.root(generation)
         self._keys.clear()
+        if self.shared is not None:
+            if self.shared.generation != generation:
+                self.shared.rebind(generation)
+            self.root = gate_key(self.root, self.shared.keys(self.border)[-1])
+
+    @property
+    def border(self) -> int:
+        """Leading blocks that lie in another namespace."""
+        return 0 if self.shared is None else len(self.shared.data) // self.width
+
+    @property
+    def width(self) -> int:
+        """Bytes of a block's packed tokens."""
+        return self.namespace.block_size * TOKEN_BYTES
 
     def extend(self, tokens: Sequence[int]) -> None:
         """Take over what `tokens`, the whole sequence so far, has gained since the last time."""
@@ -141,7 +172,10 @@ class Chain:
             self.data += token_bytes(tokens[done:])
 
     def keys(self, count: int) -> list[BlockKey]:
-        """At least the first `count` keys; [i] names the prefix of i + 1 blocks."""
+        """At least the first `count` keys; [i] names the prefix of i + 1 blocks.
+
+        All are its own namespace's: what lies in another one has keys of its own there too.
+        """
         size = self.namespace.block_size
         done = len(self._keys)
         if count > done:

@@ -1,5 +1,6 @@
 """The prefix tree: nodes are edges of one or more blocks, a path from the root is a prefix."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ class Node:
         "blocks",
         "born",
         "children",
+        "gates",
         "holders",
         "keys",
         "label",
@@ -51,6 +53,8 @@ class Node:
         self.start = start
         """Blocks between the root and this node."""
         self.children = Children()
+        self.gates = 0
+        """Roots that stand on its end."""
         self.used = 0.0
         """When it was last computed, reused or let go, on the cache's clock."""
         self.holders = 0
@@ -82,9 +86,26 @@ class Node:
 
     def key_before(self, depth: int) -> BlockKey:
         """The key that the block at `depth` is chained to; `depth` is at most `end`."""
-        if depth == self.start and self.parent is not None:
+        if not self.blocks:
+            return self.keys[depth]
+        if depth == self.start:
+            assert self.parent is not None
             return self.parent.keys[-1]
-        return self.keys[depth - self.start - 1] if self.blocks else self.keys[-1]
+        return self.keys[depth - self.start - 1]
+
+    def block_before(self, depth: int) -> BlockKey | None:
+        """The key of the findable block before `depth`; None where a prompt begins."""
+        if depth > self.start:
+            return self.keys[depth - self.start - 1]
+        before = self.parent
+        while isinstance(before, Root):
+            before = before.parent
+        return None if before is None else before.keys[-1]
+
+    def behind_gate(self, depth: int) -> bool:
+        """Whether the block at `depth` is the first of its namespace, behind a shared prefix."""
+        gate = self.parent
+        return depth == self.start > 0 and isinstance(gate, Root)
 
     def block_at(self, depth: int) -> BlockId:
         """The block `depth` blocks from the root; it must be one of this node's."""
@@ -92,12 +113,23 @@ class Node:
 
 
 class Root(Node):
-    """The empty prefix of a namespace. Its key is what first blocks are chained to."""
+    """The empty prefix of a namespace. Its key is what first blocks are chained to.
+
+    Or a *gate*: where a namespace goes on behind a prefix that it shares with others. It has a
+    parent then, the end of that prefix, of which it is no child: others must not find it. Its keys
+    are those that its namespace has for the prefix.
+    """
 
     __slots__ = ("namespace",)
 
-    def __init__(self, namespace: Namespace, key: BlockKey) -> None:
-        super().__init__(None, b"", [], [key], 0)
+    def __init__(
+        self,
+        namespace: Namespace,
+        key: BlockKey,
+        shared: Node | None = None,
+        keys: Sequence[BlockKey] = (),
+    ) -> None:
+        super().__init__(shared, b"", [], [key, *keys], len(keys))
         self.namespace = namespace
 
 

@@ -18,6 +18,8 @@ A block's life:
   way a request can end. free + cached + leased = total at all times: `audit()`.
 - Two leases that computed the same block end up sharing one: the later publisher is given the
   block that is findable and its own copy is freed.
+- Where a prompt begins with a prefix that is shared, that part of it lies in the namespace of those
+  who share, and its own namespace goes on behind it (a *gate*, see node.py).
 - A lease announces the block it fills next, so that others can wait for it instead of computing it
   too; the announcement moves on with the lease and goes with it, however it ends.
 
@@ -36,7 +38,7 @@ from headstart.cache.hashed import HashIndex
 from headstart.cache.index import PrefixIndex
 from headstart.cache.keys import TOKEN_BYTES, BlockKey, Chain, Namespace
 from headstart.cache.lease import Announcement, BlockCopy, Lease
-from headstart.cache.node import Found, Node, blocks_to
+from headstart.cache.node import Found, Node, Root, blocks_to
 from headstart.cache.policies import Lru, Policy
 from headstart.cache.pool import BlockId, BlockPool
 from headstart.cache.radix import RadixIndex
@@ -145,11 +147,17 @@ class PrefixCache:
         """Blocks given up for others since the start."""
         return self._tree.evicted
 
-    def chain(self, namespace: Namespace) -> Chain:
-        """An empty chain. Keep it with its sequence: it only grows."""
+    def chain(self, namespace: Namespace, shared: Chain | None = None) -> Chain:
+        """An empty chain. Keep it with its sequence: it only grows.
+
+        `shared`: the prefix it will begin with, in whole blocks, of a namespace whose KV is that of
+        `namespace` and which `namespace` may see. Only what lies behind it is its own.
+        """
         if namespace.block_size != self.block_size:
             raise ValueError("the namespace is of another block size than the cache")
-        return Chain(namespace, self.generation)
+        if shared is not None and (not shared.data or len(shared.data) % self._width):
+            raise ValueError("a shared prefix has whole blocks, at least one")
+        return Chain(namespace, self.generation, shared)
 
     def blocks_for(self, tokens: int) -> int:
         """Blocks that hold `tokens` tokens."""
@@ -178,8 +186,21 @@ class PrefixCache:
         With a limit, of the first `limit` tokens.
         """
         found, most = self._find(chain, tokens, limit)
-        parent = found.node.key_before(found.depth)
-        return found.depth, chain.keys_behind(parent, found.depth, most // self.block_size)
+        first, last = found.depth, most // self.block_size
+        if first < chain.border:
+            return first, chain.keys(last)[first:last]
+        return first, chain.keys_behind(found.node.key_before(first), first, last)
+
+    def path(self, lease: Lease) -> Node:
+        """The end of what the lease shares, as `stretch` and `keys_up` take it.
+
+        Keys on the way there are the lease's namespace's own, also of blocks that are found in
+        another one. Only until the next call that changes the cache, or the lease.
+        """
+        chain, count = lease.chain, lease.shared
+        if count >= chain.border:
+            return lease.node
+        return Root(chain.namespace, chain.root, lease.node, chain.keys(count)[:count])
 
     def fits(
         self, chain: Chain, tokens: Sequence[int], *, spare: int = 0, limit: int | None = None
@@ -187,23 +208,21 @@ class PrefixCache:
         """Whether `acquire` would give a lease now. Changes nothing."""
         found, most = self._find(chain, tokens, limit)
         full = self._usable(found, most, len(tokens)) // self.block_size
-        at: Node | None = found.node
-        while at is not None and not at.holders:
-            at = at.parent
-        idle = max(0, full - (0 if at is None else at.end))
-        return self.blocks_for(len(tokens)) - full + spare <= self.available - idle
+        return self.blocks_for(len(tokens)) - full + spare <= self._room_beside(found.node, full)
 
     def on_leaving(self, told: Callable[[Node, int, int], None]) -> None:
         """Call `told(node, begin, end)` right before these blocks of a path are given up.
 
-        Evicted or expired, not forgotten by a reset. What is in the blocks is still whole then, as
-        is everything before them; `stretch` says what it is. It may be called by every method that
-        looks for a prefix or needs room, and must not use the cache.
+        Evicted or expired, not forgotten by a reset. Also, with its gate as `node`, what a
+        namespace has of a shared prefix, when nothing of its own stands behind that any more.
+        What is in the blocks is still whole then, as is everything before them; `stretch` says what
+        it is. It may be called by every method that looks for a prefix, needs room or releases a
+        lease, and must not use the cache.
         """
         self._tree.leaving = told
 
     def by_last_use(self) -> list[Node]:
-        """All that is cached, the node used last first, parents before their children.
+        """All that is cached, and roots; the node used last first, parents before their children.
 
         Only while no lease is live.
         """
@@ -237,12 +256,12 @@ class PrefixCache:
         begun = self._node_at(found, full) if part else None
         source = None if begun is None else begun.block_at(full)
         node = self._tree.cut(found.node, full)
+        need = self.blocks_for(len(tokens)) - full
+        if need + spare > self._room_beside(node, full):
+            self._tree.touch(node)
+            return None
         self._tree.hold(node)
         blocks = blocks_to(node)
-        need = self.blocks_for(len(tokens)) - full
-        if need + spare > self.available:
-            self._tree.let_go(node)
-            return None
         if cached:  # Now: what of it is only copied may be given up by the next line.
             self._tree.reuse(begun or node)
             self._tree.refresh(chain, found.depth * self.block_size + found.tokens)
@@ -273,6 +292,8 @@ class PrefixCache:
             node = beside if beside.tail else self._tree.cut(beside, found.depth + 1)
         if not kept:
             return None
+        if isinstance(node, Root) and node.parent is not None:
+            node = node.parent
         return self._tree.pin(node, chain, tokens=kept, priority=priority, ttl=ttl)
 
     def pins(self, tenant: str) -> list[Pin]:
@@ -339,8 +360,11 @@ class PrefixCache:
         lease.chain.extend(tokens)
         ready = len(tokens) if computed is None else computed
         full, part = divmod(ready, self.block_size)
+        if (shared := lease.chain.shared) is not None and lease.shared < lease.chain.border:
+            self._publish_blocks(lease, shared, min(full, lease.chain.border))
+            self._pass_gate(lease)
         if full > lease.shared:
-            self._publish_blocks(lease, full)
+            self._publish_blocks(lease, lease.chain, full)
         if tail and part and self.reuse_unit == 1 and full == lease.shared:
             self._publish_tail(lease, ready)
         self._announce(lease)
@@ -394,8 +418,13 @@ class PrefixCache:
         chain.extend(tokens)
         most = len(tokens) if limit is None else min(limit, len(tokens))
         self._tree.expire()
-        root = self._tree.root(chain)
-        return self._tree.index.find(root, chain, most * TOKEN_BYTES), most
+        tree, size = self._tree, most * TOKEN_BYTES
+        if (shared := chain.shared) is None:
+            return tree.index.find(tree.root(chain), chain, size), most
+        found = tree.index.find(tree.root(shared), shared, min(size, len(shared.data)))
+        if found.depth == chain.border:
+            found = tree.index.find(tree.gate(chain, found.node), chain, size)
+        return found, most
 
     def _explain(self, chain: Chain, found: Found, most: int, prompt: int, cached: int) -> Miss:
         return explain(self._tree, found, chain, most=most, prompt=prompt, cached=cached)
@@ -404,6 +433,13 @@ class PrefixCache:
         part = found.tokens if self.reuse_unit == 1 else 0
         matched = found.depth * self.block_size + part
         return reusable_tokens(min(matched, most), prompt, self.reuse_unit)
+
+    def _room_beside(self, node: Node, full: int) -> int:
+        """Blocks that could be allocated if the first `full` on the way to `node` were held."""
+        at: Node | None = node
+        while at is not None and not at.holders:
+            at = at.parent
+        return self.available - max(0, full - (0 if at is None else at.end))
 
     def _coming(self, chain: Chain, found: Found, most: int, prompt: int, cached: int) -> bool:
         """Whether a live lease is computing the next block, and having that would help."""
@@ -436,14 +472,24 @@ class PrefixCache:
         self._tree.evict(count)
         return self._pool.take(count, after=after, room=room)
 
-    def _publish_blocks(self, lease: Lease, full: int) -> None:
-        """Make findable the blocks up to `full`, or move to those that are."""
+    def _pass_gate(self, lease: Lease) -> None:
+        """Where the lease has come to the end of what is shared, its own namespace begins."""
+        if lease.shared == lease.chain.border:
+            gate = self._tree.gate(lease.chain, lease.node)
+            self._tree.hold(gate)
+            self._tree.let_go(lease.node)
+            lease.node = gate
+
+    def _publish_blocks(self, lease: Lease, chain: Chain, full: int) -> None:
+        """Make findable the blocks up to `full` of `chain`, or move to those that are."""
         width, first = self._width, lease.shared
+        if full <= first:
+            return
         if lease.tail is not None:
             self._tree.remove_tail(lease.tail)
             lease.tail = None
-        data = bytes(lease.chain.data[first * width : full * width])
-        keys = lease.chain.keys_behind(lease.node.keys[-1], first, full)
+        data = bytes(chain.data[first * width : full * width])
+        keys = chain.keys_behind(lease.node.keys[-1], first, full)
         while (at := lease.shared) < full:
             rest = data[(at - first) * width :]
             known = lease.node.children.get(rest[:width])

@@ -21,7 +21,7 @@ class RadixIndex:
     def find(self, root: Node, chain: Chain, size: int) -> Found:
         """Walks down by edges: O(nodes on the path), plus a comparison of the tokens."""
         width, data = self._width, chain.data
-        node, at = root, 0
+        node, at = root, root.start * width
         while at < size:
             first = bytes(data[at : min(at + width, size)])
             child = node.children.get(first)
@@ -41,7 +41,7 @@ class RadixIndex:
 
     def cut(self, node: Node, depth: int) -> Node:
         """O(1), or a copy of the edge."""
-        while node.parent is not None and node.start >= depth:
+        while node.end != depth and node.parent is not None and node.start >= depth:
             node = node.parent
         if node.end == depth:
             return node
@@ -51,7 +51,7 @@ class RadixIndex:
         self, node: Node, label: bytes, blocks: list[BlockId], keys: list[BlockKey], *, alone: bool
     ) -> Node:
         """A branch that only its owner uses grows in place, so a conversation stays one edge."""
-        if alone and node.parent is not None:
+        if alone and node.blocks:  # A root has none.
             node.label += label
             node.blocks += blocks
             node.keys += keys

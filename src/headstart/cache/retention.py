@@ -4,6 +4,8 @@ A pin protects the path to its node from ordinary eviction until it runs out; ev
 prefix starts its time anew. Pins never stand in anyone's way: a tenant over its budget loses those
 that run out first, and when nothing else is left to evict, the lowest priority goes. A pin that is
 lost is an ordinary prefix again, not a forgotten one.
+
+A prefix that tenants share is on the budget of none of them: pins of it have one of their own.
 """
 
 from collections import Counter
@@ -12,7 +14,7 @@ from heapq import heapify, heappop, heappush
 from typing import ClassVar
 
 from headstart.cache.keys import TOKEN_BYTES, BlockKey, Chain
-from headstart.cache.node import Node
+from headstart.cache.node import Node, Root
 from headstart.cache.policies.base import Ranking
 
 MOST_PINS = 1024
@@ -25,6 +27,8 @@ class Pin:
 
     id: int
     tenant: str
+    payer: str
+    """On whose budget it is."""
     root: BlockKey
     prefix: bytes
     """The tokens that are kept, packed."""
@@ -65,9 +69,9 @@ class Retention(Ranking):
         priority, until = max((pin.priority, pin.until) for pin in self._at[leaf])
         return priority, until, leaf.stamp
 
-    def used(self, tenant: str) -> int:
-        """Blocks that pins of `tenant` protect."""
-        return self._used[tenant]
+    def used(self, payer: str) -> int:
+        """Blocks that pins on the budget of `payer` protect."""
+        return self._used[payer]
 
     def add(
         self, chain: Chain, node: Node, *, tokens: int, priority: int, ttl: float, now: float
@@ -76,9 +80,12 @@ class Retention(Ranking):
 
         Raises OverBudget, with nothing changed.
         """
-        if node.end > self.budget:
-            raise OverBudget(f"{node.end} blocks are more than the {self.budget} that may be kept")
         tenant, prefix = chain.namespace.tenant, bytes(chain.data[: tokens * TOKEN_BYTES])
+        payer, blocks = tenant, node.end - chain.border
+        if chain.shared is not None and blocks <= 0:
+            payer, blocks = chain.shared.namespace.tenant, node.end
+        if blocks > self.budget:
+            raise OverBudget(f"{blocks} blocks are more than the {self.budget} that may be kept")
         for known in self._within.get(chain.root, ()):
             if known.prefix == prefix:
                 known.priority, known.ttl = priority, ttl
@@ -87,7 +94,9 @@ class Retention(Ranking):
         if sum(pin.tenant == tenant for pin in self.pins.values()) >= MOST_PINS:
             raise OverBudget(f"{MOST_PINS} prefixes are pinned already")
         self._ids += 1
-        pin = Pin(self._ids, tenant, chain.root, prefix, node, tokens, priority, ttl, now + ttl)
+        pin = Pin(
+            self._ids, tenant, payer, chain.root, prefix, node, tokens, priority, ttl, now + ttl
+        )
         self.pins[pin.id] = pin
         self._within.setdefault(chain.root, []).append(pin)
         self._at.setdefault(node, []).append(pin)
@@ -95,17 +104,17 @@ class Retention(Ranking):
         at: Node | None = node
         while at is not None:
             at.pins += 1
-            if at.pins > 1:
+            if at.pins > 1 or isinstance(at, Root):
                 break
-            self._used[tenant] += len(at.blocks)
+            self._used[payer] += len(at.blocks)
             at = at.parent
         return pin
 
-    def over(self, tenant: str) -> Pin | None:
-        """The pin to drop because the tenant is over its budget; None if it isn't."""
-        if self._used[tenant] <= self.budget:
+    def over(self, payer: str) -> Pin | None:
+        """The pin to drop because the payer is over its budget; None if it isn't."""
+        if self._used[payer] <= self.budget:
             return None
-        own = [pin for pin in self.pins.values() if pin.tenant == tenant]
+        own = [pin for pin in self.pins.values() if pin.payer == payer]
         return min(own, key=lambda pin: (pin.priority, pin.until, pin.id))
 
     def expired(self, now: float) -> Pin | None:
@@ -147,9 +156,9 @@ class Retention(Ranking):
         at: Node | None = pin.node
         while at is not None:
             at.pins -= 1
-            if at.pins:
+            if at.pins or isinstance(at, Root):
                 break
-            self._used[pin.tenant] -= len(at.blocks)
+            self._used[pin.payer] -= len(at.blocks)
             at = at.parent
 
     def ending_in(self, node: Node) -> list[Pin]:

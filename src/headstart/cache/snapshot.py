@@ -59,11 +59,12 @@ def snapshot(tree: Tree, tenant: str | None, nodes: int) -> list[TreeNode]:
 
 
 def by_last_use(tree: Tree) -> list[Node]:
-    """All nodes of full blocks, the one used last first, parents before their children.
+    """Roots and all nodes of full blocks, the one used last first, parents before their children.
 
     Only while nothing is held: then no parent was used less recently than its children.
     """
-    nodes = [node for root in tree.roots.values() for node in below(root) if not node.tail]
+    roots = tree.roots.values()
+    nodes = [node for root in roots for node in (root, *below(root)) if not node.tail]
     return sorted(nodes, key=lambda node: (-node.used, node.start))
 
 
@@ -72,9 +73,10 @@ def stored(tree: Tree) -> list[Stored]:
     return [
         Stored(
             root.namespace,
-            node.key_before(node.start) if node.start else None,
+            node.block_before(node.start),
             list(node.keys),
             bytes(node.label),
+            node.behind_gate(node.start),
         )
         for root in tree.roots.values()
         for node in below(root)

@@ -27,26 +27,25 @@ class Stretch:
 def stretch(node: Node, begin: int, end: int) -> Stretch:
     """Blocks `begin` to `end`, counted from the root, of the path that ends in `node`.
 
+    Where a part of it is shared, namespace and keys are those of whoever the path ends with.
     O(nodes on the path + blocks). `end` must be greater than `begin`, and no more than `node.end`.
     """
     blocks: list[BlockId] = []
     tokens = b""
-    key: BlockKey | None = None
-    parent: BlockKey | None = None
-    at = node
-    while not isinstance(at, Root):
+    root: Root | None = None
+    at: Node | None = node
+    while at is not None and (root is None or at.end > begin):
         low, high = max(begin, at.start), min(end, at.end)
-        if low < high:
+        if isinstance(at, Root):
+            root = root or at
+        elif low < high:
             width = len(at.label) // len(at.blocks)
             blocks[:0] = at.blocks[low - at.start : high - at.start]
             tokens = bytes(at.label[(low - at.start) * width : (high - at.start) * width]) + tokens
-            key = key or at.keys[high - at.start - 1]
-            parent = at.key_before(low)
-        assert at.parent is not None
         at = at.parent
-    assert key is not None
-    assert parent is not None
-    return Stretch(at.namespace, begin, parent, key, blocks, tokens)
+    assert root is not None
+    parent, key = (_holder(node, depth).key_before(depth) for depth in (begin, end))
+    return Stretch(root.namespace, begin, parent, key, blocks, tokens)
 
 
 def keys_up(node: Node, depth: int, step: int) -> Iterator[BlockKey]:
@@ -56,6 +55,14 @@ def keys_up(node: Node, depth: int, step: int) -> Iterator[BlockKey]:
     """
     at = node
     for end in range(depth, 0, -step):
-        while end <= at.start and at.parent is not None:
-            at = at.parent
+        at = _holder(at, end)
         yield at.key_before(end)
+
+
+def _holder(node: Node, depth: int) -> Node:
+    """What has the key that ends `depth` blocks from the root: a gate has all up to itself."""
+    at = node
+    while depth <= at.start and not isinstance(at, Root):
+        assert at.parent is not None
+        at = at.parent
+    return at

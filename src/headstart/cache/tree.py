@@ -62,6 +62,11 @@ class Tree:
         """The root of a namespace; a new one is not in the tree before something holds it."""
         return self.roots.get(chain.root) or Root(chain.namespace, chain.root)
 
+    def gate(self, chain: Chain, shared: Node) -> Root:
+        """The same for what goes on behind the prefix it shares, which ends in `shared`."""
+        keys = chain.keys(chain.border)[: chain.border]
+        return self.roots.get(chain.root) or Root(chain.namespace, chain.root, shared, keys)
+
     def hold(self, node: Node) -> None:
         """One lease more ends in `node`. O(nodes that were not held before)."""
         at: Node | None = node
@@ -95,7 +100,7 @@ class Tree:
             if at.holders:
                 return
             self._free(at.blocks)
-            at = None if at.parent is None else self._detach(at)
+            at = at.parent if isinstance(at, Root) else self._detach(at)
 
     def reuse(self, node: Node) -> None:
         """A request reuses the prefix that ends in `node`."""
@@ -103,6 +108,8 @@ class Tree:
         while at is not None:
             at.uses += 1
             at = at.parent
+        if isinstance(node, Root) and node.parent is not None:
+            node = node.parent
         idle = node.offered
         self._withdraw(node)
         self.policy.reused(node)
@@ -128,7 +135,9 @@ class Tree:
     def cut(self, node: Node, depth: int) -> Node:
         """The node that ends at `depth` on the way to `node`."""
         cut = self.index.cut(node, depth)
-        if cut.parent is not None and not cut.born:
+        if isinstance(cut, Root) and cut.parent is not None:
+            cut.parent = self.cut(cut.parent, cut.start)
+        if cut.blocks and not cut.born:
             (lower,) = cut.children
             cut.born, cut.uses, cut.used = lower.born, lower.uses, lower.used
             self.policy.split(cut, lower)
@@ -139,7 +148,7 @@ class Tree:
 
         The lease's hold moves with it: `node` has one holder less, and one held child more.
         """
-        alone = node.holders == 1 and not len(node.children) and not node.pins
+        alone = node.holders == 1 and not (len(node.children) or node.pins or node.gates)
         last = self.index.extend(node, label, blocks, keys, alone=alone)
         if last is node:
             self._published(node, len(blocks))
@@ -199,7 +208,7 @@ class Tree:
             )
         finally:
             self._offer(node)
-        while (over := self.retention.over(pin.tenant)) is not None:
+        while (over := self.retention.over(pin.payer)) is not None:
             self.unpin(over)
         if pin.id not in self.retention.pins:
             raise OverBudget("stronger pins take all that may be kept")
@@ -261,17 +270,18 @@ class Tree:
             self.events.append(
                 Stored(
                     self._root_of(node).namespace,
-                    node.key_before(first) if first else None,
+                    node.block_before(first),
                     node.keys[len(node.keys) - blocks :],
                     bytes(node.label[len(node.label) - blocks * self.width :]),
+                    node.behind_gate(first),
                 )
             )
 
     def _root_of(self, node: Node) -> Root:
         at = node
-        while at.parent is not None:
+        while not isinstance(at, Root):
+            assert at.parent is not None
             at = at.parent
-        assert isinstance(at, Root)
         return at
 
     def _used(self, node: Node) -> None:
@@ -284,7 +294,7 @@ class Tree:
         self._offer(node)
 
     def _offer(self, node: Node) -> None:
-        if node.parent is None or node.holders or len(node.children):
+        if isinstance(node, Root) or node.holders or len(node.children) or node.gates:
             return
         if node.pins:
             self.retention.offer(node)
@@ -344,16 +354,26 @@ class Tree:
             self._pool.give(block)
 
     def _plant(self, root: Root) -> None:
+        if root.keys[0] in self.roots:
+            return
         self.roots[root.keys[0]] = root
         self.tenants.setdefault(root.namespace.tenant, {})[root.keys[0]] = root
+        if root.parent is not None:
+            root.parent.gates += 1
 
     def _drop_bare_root(self, root: Root) -> None:
-        if not root.holders and not len(root.children):
-            self.roots.pop(root.keys[0], None)
-            own = self.tenants.get(root.namespace.tenant, {})
-            own.pop(root.keys[0], None)
-            if not own:
-                self.tenants.pop(root.namespace.tenant, None)
+        if root.holders or len(root.children) or self.roots.get(root.keys[0]) is not root:
+            return
+        if self.leaving is not None and root.parent is not None:
+            self.leaving(root, 0, root.start)
+        del self.roots[root.keys[0]]
+        own = self.tenants[root.namespace.tenant]
+        del own[root.keys[0]]
+        if not own:
+            del self.tenants[root.namespace.tenant]
+        if root.parent is not None:
+            root.parent.gates -= 1
+            self._offer(root.parent)
 
 
 def below(node: Node) -> Iterator[Node]:

@@ -110,10 +110,13 @@ class Wire:
         return [HASHES[self.hashes](key) for key in keys]
 
     def _extra_keys(self, event: Stored, adapter: str | None) -> list[list[str] | None] | None:
-        """The adapter with every block; salt and tenant with a prompt's first, as in vLLM."""
+        """The adapter with every block; salt and tenant with a prompt's first, as in vLLM.
+
+        Behind a prefix that tenants share, with the first that is the tenant's own.
+        """
         every = [] if adapter is None else [adapter]
         first = list(every)
-        if event.parent is None and not self.private:
+        if (event.parent is None or event.gate) and not self.private:
             first += [wall for wall in (event.namespace.salt, event.namespace.tenant) if wall]
         if not first:
             return None

@@ -220,6 +220,8 @@ class EngineStats:
     loaded_tokens: Mapping[str, int] = field(default_factory=dict)
     """Prompt tokens brought up, by tier."""
     verified: Verified = Verified()
+    dropped_event_batches: int = 0
+    """Batches of KV events that were never sent since too many waited."""
 
 
 class Engine(Protocol):

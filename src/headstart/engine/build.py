@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import torch
@@ -10,14 +11,18 @@ from headstart.cache import POLICIES, PrefixCache
 from headstart.engine.core import LocalEngine
 from headstart.engine.identity import Identity
 from headstart.engine.offload import Offload
-from headstart.engine.open_tiers import chunk_blocks, open_resets, open_tiers
+from headstart.engine.open_tiers import TierError, chunk_blocks, open_resets, open_tiers
 from headstart.engine.scheduler import Scheduler
+from headstart.engine.shared import SharedPrefixes
 from headstart.engine.verify import Verifier
+from headstart.engine.warm_pool import PoolTarget
+from headstart.engine.warming import Target, TierTarget, Warming
 from headstart.model.decoder import Decoder
 from headstart.model.errors import ModelError
 from headstart.model.kv import KVPool, kv_bytes_per_token
 from headstart.model.load import LoadedModel
 from headstart.model.lora import load_adapter
+from headstart.model.lossy import eight_bit
 from headstart.model.runner import Runner
 from headstart.settings import Settings
 
@@ -32,8 +37,12 @@ class TooLittleMemory(ValueError):
     """The KV memory doesn't hold a single block."""
 
 
-def build_engine(loaded: LoadedModel, settings: Settings) -> LocalEngine:
+def build_engine(
+    loaded: LoadedModel, settings: Settings, shared: Iterable[Sequence[int]] = ()
+) -> LocalEngine:
     """Allocate the pool, load the adapters, open the tiers and start the engine's thread.
+
+    `shared`: prefixes, as token ids, whose KV all tenants share.
 
     Raises TooLittleMemory; TierError; ModelError for two adapters of one name, or one that can't
     be used.
@@ -61,7 +70,19 @@ def build_engine(loaded: LoadedModel, settings: Settings) -> LocalEngine:
     budget = settings.retention_budget_bytes
     unit = 1 if chunk is None else chunk // settings.block_size
     stored = chunk_blocks(block_bytes, settings.block_size, unit)
-    tiers = open_tiers(settings, chunk_bytes=stored * block_bytes)
+    tokens = stored * settings.block_size
+    lossy = eight_bit(
+        settings.tier_codec,
+        shape=(config.layers, 2, config.kv_heads, tokens, config.head_dim),
+        dtype=dtype,
+        block_size=settings.block_size,
+    )
+    if lossy is not None and settings.deterministic:
+        raise TierError(
+            f"--deterministic promises every bit, and --tier-codec {settings.tier_codec} doesn't "
+            "keep them: take raw or zstd."
+        )
+    tiers = open_tiers(settings, chunk_bytes=stored * block_bytes, lossy=lossy)
     resets = open_resets(settings)
     cache = PrefixCache(
         blocks,
@@ -101,6 +122,31 @@ def build_engine(loaded: LoadedModel, settings: Settings) -> LocalEngine:
             exact=chunk is not None,
         )
 
+    identity = Identity(
+        weights=loaded.digest,
+        dtype=str(dtype),
+        layout=f"{config.layers} layers of {config.kv_heads}x{config.head_dim}, "
+        f"chunk {chunk}, stored by {stored}{'' if chunk is None else _numerics(device)}"
+        f"{'' if lossy is None else f', {settings.tier_codec} at rest'}",
+        rope=str(config.rope),
+        block_size=settings.block_size,
+    )
+    warming = None
+    hot = tiers.hot() if tiers is not None and settings.warm_restart else None
+    if hot is not None:
+        source, above = hot
+        target: Target = PoolTarget(cache, pool, chunk_blocks=stored)
+        if above is not None:
+            target = TierTarget(above, time.monotonic)
+        digests = {None, *(adapter.digest for adapter in adapters)}
+        warming = Warming(
+            source,
+            target,
+            wanted=lambda space: space.adapter in digests and identity.names(space),
+            root=lambda space: space.root(cache.generation),
+            clock=time.monotonic,
+        )
+
     return LocalEngine(
         runner,
         Scheduler(
@@ -111,20 +157,15 @@ def build_engine(loaded: LoadedModel, settings: Settings) -> LocalEngine:
             loader=offload,
         ),
         loaded.codec,
-        Identity(
-            weights=loaded.digest,
-            dtype=str(dtype),
-            layout=f"{config.layers} layers of {config.kv_heads}x{config.head_dim}, "
-            f"chunk {chunk}, stored by {stored}{'' if chunk is None else _numerics(device)}",
-            rope=str(config.rope),
-            block_size=settings.block_size,
-        ),
+        identity,
         context_length=context,
         max_waiting=settings.max_waiting,
         adapters=adapters,
         offload=offload,
         verifier=verifier,
+        warming=warming,
         resets=resets,
+        shared=SharedPrefixes(cache, shared),
     )
 
 

@@ -10,7 +10,8 @@ import secrets
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from torch import Tensor
@@ -41,7 +42,9 @@ from headstart.engine.resets import Resets
 from headstart.engine.scheduler import Scheduler, Work
 from headstart.engine.sequence import Group
 from headstart.engine.sequence import Sequence as TokenSequence
+from headstart.engine.shared import SharedPrefixes
 from headstart.engine.verify import Verifier
+from headstart.engine.warming import Warming
 from headstart.model.grammar import GrammarCompiler, GrammarError, GrammarMatcher
 from headstart.model.lora import Adapter
 from headstart.model.runner import Runner, Slice
@@ -79,12 +82,18 @@ class LocalEngine:
         clock: Callable[[], float] = time.monotonic,
         offload: Offload | None = None,
         verifier: Verifier | None = None,
+        warming: Warming | None = None,
         resets: Resets | None = None,
+        shared: SharedPrefixes | None = None,
     ) -> None:
-        """`resets` makes it known beyond this process that the cache was reset."""
+        """`resets` makes it known beyond this process that the cache was reset.
+
+        `shared`: what tenants share; None is nothing.
+        """
         self._runner = runner
         self._scheduler = scheduler
         self._cache: PrefixCache = scheduler.cache
+        self._shared = SharedPrefixes(scheduler.cache, ()) if shared is None else shared
         self._codec = codec
         self._identity = identity
         self._vocab_size = runner.decoder.config.vocab_size
@@ -99,6 +108,7 @@ class LocalEngine:
         self._wake = threading.Condition(self._lock)
         self._resets = resets
         self._verifier = verifier
+        self._warming = warming
         self._sink: EventSink | None = None
         self._offload = offload
         if offload is not None:
@@ -114,6 +124,8 @@ class LocalEngine:
         """Whether the books can be trusted."""
         self._thread = threading.Thread(target=self._run, name="headstart-engine", daemon=True)
         self._thread.start()
+        if warming is not None:
+            warming.start(self._idle)
 
     @property
     def ready(self) -> bool:
@@ -156,7 +168,7 @@ class LocalEngine:
                 sequence = TokenSequence(
                     group,
                     prompt[:],
-                    self._cache.chain(namespace),
+                    self._shared.chain(namespace, prompt),
                     self._arrivals,
                     params.max_tokens,
                 )
@@ -185,7 +197,7 @@ class LocalEngine:
         """What `prompt` would reuse now. Changes nothing."""
         namespace, _ = self._namespace(tenant, salt, adapter)
         with self._lock:
-            chain = self._cache.chain(namespace)
+            chain = self._shared.chain(namespace, prompt)
             match = self._cache.match(chain, prompt)
             miss = self._cache.explain(chain, prompt)
         return Lookup(len(prompt), match.cached_tokens, miss)
@@ -203,7 +215,7 @@ class LocalEngine:
         """Give up what is cached of `prompt` last; None if that is nothing."""
         namespace, _ = self._namespace(tenant, salt, adapter)
         with self._lock:
-            chain = self._cache.chain(namespace)
+            chain = self._shared.chain(namespace, prompt)
             try:
                 pin = self._cache.pin(chain, prompt, ttl=ttl, priority=priority)
             except OverBudget as error:
@@ -301,6 +313,7 @@ class LocalEngine:
                 tiers=tiers,
                 tier_events=events,
                 verified=Verified() if self._verifier is None else self._verifier.counts,
+                dropped_event_batches=0 if self._sink is None else self._sink.dropped,
                 loaded_tokens={} if below is None else dict(below.loaded),
             )
 
@@ -312,6 +325,8 @@ class LocalEngine:
     async def aclose(self, drain_seconds: float) -> None:
         """Refuse new work, let running requests end within the time, abort the rest, stop."""
         self._accepting = False
+        if self._warming is not None:
+            self._warming.close()
         deadline = self._clock() + drain_seconds
         while self._choices and self._thread.is_alive() and self._clock() < deadline:
             await asyncio.sleep(0.02)
@@ -325,6 +340,12 @@ class LocalEngine:
             await asyncio.to_thread(self._offload.close, left, flush=self._sound)
         if self._resets is not None:
             await asyncio.to_thread(self._resets.close)
+
+    @contextmanager
+    def _idle(self) -> Iterator[bool]:
+        """Whether there is nothing to do, and no request is taken on meanwhile."""
+        with self._lock:
+            yield not self._choices and not self._stopping
 
     def _notify(self) -> None:
         with self._lock:
@@ -369,6 +390,8 @@ class LocalEngine:
             ended=hints.ended,
             expected_gap=hints.expected_gap,
         )
+        if self._offload is not None:
+            self._offload.ended(sequence, visit)
         self._scheduler.finish(sequence, visit)
         if reason in ("stop", "length") and sequence.generated:
             self._answers.ended(choice.request.tenant, sequence)

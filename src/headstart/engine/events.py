@@ -15,6 +15,11 @@ class EventSink(Protocol):
         """The number of the batch that comes next."""
         ...
 
+    @property
+    def dropped(self) -> int:
+        """Batches that were never sent, since start."""
+        ...
+
     def publish(self, events: Sequence[Event]) -> None:
         """Take one batch, in order."""
         ...

@@ -27,3 +27,7 @@ class Identity:
             rope=self.rope,
             block_size=self.block_size,
         )
+
+    def names(self, space: Namespace) -> bool:
+        """Whether KV of that namespace is this engine's, for whatever tenant and adapter."""
+        return space == self.namespace(space.tenant, space.salt, space.adapter)

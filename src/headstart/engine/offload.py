@@ -23,13 +23,15 @@ from headstart.cache import (
     Namespace,
     PrefixCache,
     Stretch,
+    Visit,
     keys_up,
     reusable_tokens,
     stretch,
 )
 from headstart.cache.keys import BlockKey
-from headstart.cache.node import Node
+from headstart.cache.node import Node, Root
 from headstart.engine.sequence import Sequence
+from headstart.engine.shared import EVERYBODY
 from headstart.model.kv import KVPool
 from headstart.stores import PersistentNamespace, Record, Unpersistable, persistable
 from headstart.stores.codec import Buffer
@@ -135,7 +137,7 @@ class Offload:
         lease, total = sequence.lease, max(1, len(sequence.tokens) // self._tokens)
         if lease is None:
             return
-        whole = self._whole(lease)
+        whole, path = self._whole(lease), self._cache.path(lease)
         while places := {
             writer: sequence.sent[writer.tier.name]
             for writer in self.tiers.writers
@@ -143,7 +145,7 @@ class Offload:
             and writer.has_room(self.tiers.chunk_bytes, sequence.sent[writer.tier.name] / total)
         }:
             at = min(places.values())
-            part = stretch(lease.node, at * self._blocks, (at + 1) * self._blocks)
+            part = stretch(path, at * self._blocks, (at + 1) * self._blocks)
             takers = []
             for writer in [writer for writer, place in places.items() if place == at]:
                 follows = not at or writer.has(part.parent)
@@ -169,6 +171,15 @@ class Offload:
         if flush and self._write == "back":
             self._flush(deadline)
         self.tiers.close(max(0.0, deadline - self._clock()))
+
+    def ended(self, sequence: Sequence, visit: Visit) -> None:
+        """The sequence is over but still has its lease: the tiers learn which chunks it used."""
+        lease = sequence.lease
+        if lease is not None and lease.generation == self._cache.generation:
+            whole = lease.shared // self._blocks * self._blocks
+            keys = list(keys_up(self._cache.path(lease), whole, self._blocks))[::-1]
+            reused = (visit.prompt_tokens - visit.new_tokens) // self._tokens
+            self.tiers.used(keys, reused, visit)
 
     def _restore(self, sequence: Sequence, begin: int, payload: Buffer, tier: str) -> None:
         lease, size = sequence.lease, self._cache.block_size
@@ -196,7 +207,7 @@ class Offload:
     def _sent(self, lease: Lease, writer: Writer) -> int:
         """How many of the leading chunks need not be offered: up to the last that the tier has."""
         count = self._whole(lease)
-        for key in keys_up(lease.node, count * self._blocks, self._blocks):
+        for key in keys_up(self._cache.path(lease), count * self._blocks, self._blocks):
             if writer.has(key):
                 break
             count -= 1
@@ -206,15 +217,19 @@ class Offload:
         """Blocks are about to be given up: send down the chunks that end in them, deepest first.
 
         A chunk is of no use without those before it, so these are owed from now on: they may use
-        the part of the queue that others leave free.
+        the part of the queue that others leave free. What a namespace has of a shared prefix may be
+        said to leave whenever a request ends, so a tier isn't given that again.
         """
+        again = not isinstance(node, Root)
         for last in range(end // self._blocks * self._blocks, begin, -self._blocks):
             part = stretch(node, last - self._blocks, last)
             if _persistent(part.namespace) is None:
                 return
-            takers = self.tiers.takers(0.0 if part.key in self._owed else 1.0)
+            lacking = [each for each in self.tiers.writers if again or not each.has(part.key)]
+            room = self.tiers.takers(0.0 if part.key in self._owed else 1.0)
+            takers = [writer for writer in lacking if writer in room]
             self._owed.pop(part.key, None)
-            for writer in self.tiers.writers:
+            for writer in lacking:
                 self.tiers.dropped(writer, int(writer not in takers))
             self._put(part, takers, in_order=False)
             if takers and part.first:
@@ -239,7 +254,7 @@ class Offload:
 
     def _cached_chunks(self) -> Iterator[Stretch]:
         for node in self._cache.by_last_use():
-            first = node.start // self._blocks
+            first = 0 if isinstance(node, Root) else node.start // self._blocks
             for at in range(first, node.end // self._blocks):
                 yield stretch(node, at * self._blocks, (at + 1) * self._blocks)
 
@@ -262,6 +277,9 @@ class Offload:
 
 @lru_cache(maxsize=1024)
 def _persistent(namespace: Namespace) -> PersistentNamespace | None:
+    """None also for what tenants share: in the tiers each of them has a copy of its own."""
+    if namespace.tenant == EVERYBODY:
+        return None
     try:
         return persistable(namespace)
     except Unpersistable:

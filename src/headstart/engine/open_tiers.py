@@ -5,8 +5,10 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+from headstart.cache import POLICIES
 from headstart.engine.resets import Resets
 from headstart.settings import Settings
 from headstart.stores import (
@@ -46,19 +48,26 @@ def chunk_blocks(block_bytes: int, block_size: int, unit_blocks: int) -> int:
     return blocks
 
 
-def open_tiers(settings: Settings, *, chunk_bytes: int) -> Tiers | None:
+def open_tiers(settings: Settings, *, chunk_bytes: int, lossy: Codec | None = None) -> Tiers | None:
     """The tiers that `settings` ask for, nearest first; None if there are none.
+
+    `lossy`: the codec, where the settings ask for one that knows the model's KV.
 
     Raises TierError. A server that doesn't answer is no error: its breaker opens. Without a prefix
     cache nothing may be found, so there are no tiers either.
     """
     if not settings.prefix_cache:
         return None
-    codec = _codec(settings.tier_codec)
+    codec = lossy or _codec(settings.tier_codec)
     tiers: list[Tier] = []
     if settings.ram_tier_bytes:
         arena = memoryview(mmap.mmap(-1, settings.ram_tier_bytes))
-        ram = RamStore(arena, clock=time.monotonic, codec=codec)
+        ram = RamStore(
+            arena,
+            clock=time.monotonic,
+            codec=codec,
+            policy=POLICIES[settings.eviction_policy](),
+        )
         tiers.append(_tier("ram", ram, lasting=False))
     if settings.disk is not None:
         folder = _folder(Path(settings.disk), codec)
@@ -68,8 +77,9 @@ def open_tiers(settings: Settings, *, chunk_bytes: int) -> Tiers | None:
             clock=time.monotonic,
             time_ns=time.time_ns,
             background=_in_thread,
+            policy=POLICIES[settings.eviction_policy](),
         )
-        tiers.append(_tier("disk", disk))
+        tiers.append(replace(_tier("disk", disk), hot=disk))
     if settings.remote is not None:
         tiers.append(_tier("remote", _remote(settings.remote, codec)))
     return Tiers(tiers, chunk_bytes=chunk_bytes, clock=time.monotonic) if tiers else None
@@ -120,12 +130,16 @@ def _folder(root: Path, codec: Codec) -> FolderStore:
 
 
 def _codec(name: str) -> Codec:
-    if name == "raw":
-        return Raw()
-    try:
-        return Zstd()
-    except CodecMissing as error:
-        raise TierError(f"--tier-codec: {error}: pip install 'headstart[zstd]'.") from error
+    match name:
+        case "raw":
+            return Raw()
+        case "zstd":
+            try:
+                return Zstd()
+            except CodecMissing as error:
+                raise TierError(f"--tier-codec: {error}: pip install 'headstart[zstd]'.") from error
+        case _:
+            raise TierError(f"--tier-codec {name} has to know the model's KV.")
 
 
 def _in_thread(work: Callable[[], None]) -> None:

@@ -54,9 +54,9 @@ class Verifier:
         if self._due < 1 or self._hit is not None:
             return
         self._due -= 1
-        space = sequence.chain.namespace
+        space, shared = sequence.chain.namespace, sequence.chain.shared
         # One token more, so that all of them are reused.
-        held = self._cache.acquire(self._cache.chain(space), sequence.tokens[: reused + 1])
+        held = self._cache.acquire(self._cache.chain(space, shared), sequence.tokens[: reused + 1])
         if held is None:
             return
         fresh = None

@@ -39,7 +39,9 @@ def list_(root: Root, as_json: AsJson = False) -> None:
     if as_json:
         _print_json([_summary(each) for each in found])
         return
-    table = Table("namespace", "tenant", "salt", "tokens", "chunks", "damaged", "MiB", "last used")
+    table = Table(
+        "namespace", "tenant", "salt", "tokens", "chunks", "damaged", "lossy", "MiB", "last used"
+    )
     for each in found:
         fields = json.loads(each.text) if each.text else {}
         table.add_row(
@@ -49,6 +51,7 @@ def list_(root: Root, as_json: AsJson = False) -> None:
             str(each.tokens),
             str(each.chunks),
             str(each.damaged),
+            str(each.lossy),
             f"{each.physical / 2**20:.1f}",
             _when(each.newest),
         )
@@ -146,6 +149,7 @@ def _summary(each: Summary) -> dict[str, Any]:
         "fields": json.loads(each.text) if each.text else None,
         "chunks": each.chunks,
         "damaged": each.damaged,
+        "lossy": each.lossy,
         "tokens": each.tokens,
         "bytes": each.physical,
         "last_used": _when(each.newest),

@@ -118,7 +118,7 @@ async def answer(ctx: Context, call: Call, dialect: Dialect, job: Job) -> Respon
     )
     if request.stream:
         stream = dialect.stream(job.head)
-        return event_stream(_frames(ctx, job, answer, stream), answer, stream.fail)
+        return await event_stream(call, _frames(ctx, job, answer, stream), answer, stream.fail)
     try:
         return await while_connected(call.receive, _whole(ctx, job, answer, dialect))
     finally:

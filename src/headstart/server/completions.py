@@ -95,7 +95,7 @@ async def completions(ctx: Context, call: Call) -> Response:
     )
     if job.request.stream:
         stream = _stream(job)
-        return event_stream(_frames(job, answer, stream), answer, stream.fail)
+        return await event_stream(call, _frames(job, answer, stream), answer, stream.fail)
     try:
         return await while_connected(call.receive, _whole(job, answer))
     finally:

@@ -137,6 +137,11 @@ class EngineCollector(Collector):
         )
         yield _counter("verified_hits", "Hits computed again.", stats.verified.hits)
         yield _counter("wrong_hits", "Of those, hits with other KV.", stats.verified.wrong)
+        yield _counter(
+            "kv_event_batches_dropped",
+            "Batches of KV events that were never sent since too many waited.",
+            stats.dropped_event_batches,
+        )
         yield from _tiers(stats)
         finished = CounterMetricFamily(
             "headstart_choices_finished", "Choices by how they ended.", labels=["reason"]

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import torch
@@ -19,6 +19,7 @@ from headstart.model.load import LoadedModel, load_model
 from headstart.server.app import create_app
 from headstart.server.banner import print_banner
 from headstart.server.gate import Gate
+from headstart.server.shared import Declared, tokenised
 from headstart.server.shutdown import Server, Shutdown
 from headstart.settings import Settings
 from headstart.text.codec import Codec
@@ -31,6 +32,7 @@ DTYPES = {"bfloat16": torch.bfloat16, "float32": torch.float32}
 
 async def serve(
     settings: Settings,
+    declared: Sequence[Declared],
     server: Server,
     gate: Gate,
     sock: socket.socket,
@@ -38,9 +40,10 @@ async def serve(
     publish: Callable[[EventSource], None],
     store: Store | None,
 ) -> None:
-    """Answer on `sock` until a signal comes. Raises ModelError and TextError.
+    """Answer on `sock` until a signal comes. Raises ModelError, TextError, SharedPrefixesError.
 
-    `publish`: sends the engine's events on their way. `store`: where accounts go.
+    `declared`: what tenants share. `publish`: sends the engine's events on their way. `store`:
+    where accounts go.
     """
     shutdown = Shutdown()
     shutdown.install(asyncio.get_running_loop())
@@ -48,7 +51,7 @@ async def serve(
     asked = asyncio.create_task(shutdown.asked.wait())
     try:
         console.print(f"Loading {settings.model} …", style="dim")
-        loading = asyncio.create_task(asyncio.to_thread(_load, settings))
+        loading = asyncio.create_task(asyncio.to_thread(_load, settings, declared))
         await asyncio.wait({loading, asked, serving}, return_when=asyncio.FIRST_COMPLETED)
         if not loading.done():
             return
@@ -75,7 +78,7 @@ def _warn_of_template(codec: Codec, console: Console) -> None:
         console.print(f"The chat template breaks prefixes: {divergence}", markup=False)
 
 
-def _load(settings: Settings) -> tuple[LoadedModel, LocalEngine]:
+def _load(settings: Settings, declared: Sequence[Declared]) -> tuple[LoadedModel, LocalEngine]:
     loaded = load_model(
         settings.model,
         dtype=DTYPES[settings.dtype],
@@ -83,8 +86,9 @@ def _load(settings: Settings) -> tuple[LoadedModel, LocalEngine]:
         load_format=settings.load_format,
         template_date=settings.template_date,
     )
+    shared = tokenised(declared, loaded.codec, settings.block_size)
     try:
-        return loaded, build_engine(loaded, settings)
+        return loaded, build_engine(loaded, settings, shared)
     except (TooLittleMemory, TierError) as error:
         raise ModelError(str(error)) from error
 

@@ -23,8 +23,6 @@ class EventStream(Response):
     """Sends frames as they come; however it ends, `close` runs, at once when the client goes.
 
     `close` is apart from `frames` because a generator that was never begun can't clean up.
-    `late_headers` are asked for when the first frame is there: only then is it known what was
-    reused.
     """
 
     media_type = "text/event-stream"
@@ -33,14 +31,13 @@ class EventStream(Response):
         self,
         frames: AsyncIterator[bytes],
         close: Callable[[], Awaitable[None]],
-        late_headers: Callable[[], Mapping[str, str]],
+        headers: Mapping[str, str],
     ) -> None:
         self.status_code = 200
         self.background = None
         self.frames = frames
         self.close = close
-        self.late_headers = late_headers
-        self.init_headers({"cache-control": "no-cache", "x-accel-buffering": "no"})
+        self.init_headers({"cache-control": "no-cache", "x-accel-buffering": "no", **headers})
 
     async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
         """Send it all, or until the client goes."""
@@ -51,16 +48,6 @@ class EventStream(Response):
             await self.close()
 
     async def _send(self, send: Send) -> None:
-        started = False
-        async for frame in self.frames:
-            if not started:
-                await self._start(send)
-                started = True
-            await send({"type": "http.response.body", "body": frame, "more_body": True})
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
-
-    async def _start(self, send: Send) -> None:
-        self.headers.update(self.late_headers())
         await send(
             {
                 "type": "http.response.start",
@@ -68,3 +55,6 @@ class EventStream(Response):
                 "headers": self.raw_headers,
             }
         )
+        async for frame in self.frames:
+            await send({"type": "http.response.body", "body": frame, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})

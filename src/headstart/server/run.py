@@ -15,6 +15,7 @@ from headstart.server.books import open_store
 from headstart.server.gate import Gate
 from headstart.server.listen import CannotListen, listen
 from headstart.server.publishing import publishing
+from headstart.server.shared import SharedPrefixesError, read_shared
 from headstart.server.shutdown import Server
 from headstart.settings import Settings
 from headstart.text.errors import TextError
@@ -26,6 +27,7 @@ EXPECTED = (
     LedgerError,
     ModelError,
     PriceError,
+    SharedPrefixesError,
     TextError,
 )
 """What an operator's mistake looks like: told in a sentence, without a traceback."""
@@ -40,6 +42,7 @@ def run(settings: Settings) -> int:
     logging.getLogger("headstart.reuse").setLevel(logging.INFO)  # A line a prompt: why it missed.
     try:
         load_keyring(settings)
+        declared = read_shared(settings.shared_prefixes)
         with (
             listen(settings.host, settings.port) as sock,
             publishing(settings) as publish,
@@ -51,7 +54,9 @@ def run(settings: Settings) -> int:
             gate = Gate()
             config = uvicorn_config(settings, gate)
             with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
-                served = serve(settings, Server(config), gate, sock, Console(), publish, store)
+                served = serve(
+                    settings, declared, Server(config), gate, sock, Console(), publish, store
+                )
                 runner.run(served)
     except EXPECTED as error:
         Console(stderr=True).print(f"[bold red]headstart:[/] {error}", highlight=False)

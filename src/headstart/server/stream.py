@@ -5,6 +5,8 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 
 from headstart.dialects.errors import ApiError
+from headstart.server.call import Call
+from headstart.server.disconnect import while_connected
 from headstart.server.errors import FORESEEN, to_api_error
 from headstart.server.generate import Answer
 from headstart.server.responses import EventStream
@@ -15,15 +17,36 @@ Fail = Callable[[ApiError], bytes]
 """The frame that ends a failed stream."""
 
 
-def event_stream(frames: AsyncGenerator[bytes], answer: Answer, fail: Fail) -> EventStream:
-    """Stream `frames`; cancel `answer` when the client goes."""
-    return EventStream(_ended(frames, fail), answer.aclose, answer.settlement.headers)
+async def event_stream(
+    call: Call, frames: AsyncGenerator[bytes], answer: Answer, fail: Fail
+) -> EventStream:
+    """Stream `frames`; cancel `answer` when the client goes.
+
+    Waits for the first one: only then is it known what was reused, and what fails before it, which
+    this raises, can be told by a status.
+    """
+    try:
+        first = await while_connected(call.receive, _first(frames))
+    except BaseException:
+        await answer.aclose()
+        raise
+
+    async def close() -> None:
+        await frames.aclose()
+        await answer.aclose()
+
+    return EventStream(_ended(first, frames, fail), close, answer.settlement.headers())
 
 
-async def _ended(frames: AsyncGenerator[bytes], fail: Fail) -> AsyncGenerator[bytes]:
+async def _first(frames: AsyncGenerator[bytes]) -> bytes:
+    return await anext(frames)
+
+
+async def _ended(first: bytes, frames: AsyncGenerator[bytes], fail: Fail) -> AsyncGenerator[bytes]:
     """All frames, or those before a failure and what tells of it."""
     try:
         async with aclosing(frames):
+            yield first
             async for data in frames:
                 yield data
     except Exception as error:

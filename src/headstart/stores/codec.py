@@ -1,6 +1,7 @@
 """How a payload is packed at rest. The id stands in the record, never in the key.
 
-Ids: 0 raw, 1 zstd; 2 (int8 per channel) and 3 (fp8) are kept for lossy codecs.
+Ids: 0 raw, 1 zstd, 2 int8, 3 fp8. The last two are lossy and know tensors: who allows them passes
+them in (`headstart.model.lossy`). Nobody else unpacks them, but everybody can carry them on.
 """
 
 from typing import Protocol
@@ -9,7 +10,7 @@ from headstart.stores.errors import CodecMissing, Corrupt, WrongVersion
 
 Buffer = bytes | bytearray | memoryview
 
-RAW, ZSTD = 0, 1
+RAW, ZSTD, INT8, FP8 = range(4)
 
 
 class Codec(Protocol):
@@ -76,12 +77,16 @@ class Zstd:
             raise Corrupt("a zstd frame has another length than its record says")
 
 
-def codec_of(codec_id: int) -> Codec:
-    """The codec of a record. Raises WrongVersion or CodecMissing."""
+def codec_of(codec_id: int, known: Codec | None = None) -> Codec:
+    """The codec of a record, `known` if it is that. Raises WrongVersion or CodecMissing."""
+    if known is not None and known.id == codec_id:
+        return known
     match codec_id:
         case 0:
             return Raw()
         case 1:
             return Zstd()
+        case 2 | 3:
+            raise WrongVersion("a lossy codec, which nobody has allowed here")
         case _:
             raise WrongVersion(f"codec {codec_id} is not known here")

@@ -1,27 +1,37 @@
 """A folder with a bound: what it may hold is counted in physical bytes, before anything is written.
 
-Eviction is leaf-first LRU; recency is the files' own time, so it survives a restart. The folder is
-scanned in the background: reading works at once, writing waits for the scan, because until then
-nobody knows how full it is. Another process may share the folder: what it removed is a miss, what
+What goes is the policy's to say, leaf first. Recency is the files' own time, and how hot chunks are
+is written down now and then (`heat.py`), so both survive a restart. The folder is scanned in the
+background: reading works at once, writing waits for the scan, because until then nobody knows how
+full it is. Another process may share the folder: what it removed is a miss, what
 it wrote is found at once and counted at the next scan, so two writers together can pass the bound
 by what they wrote within RESCAN_EVERY.
 """
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from threading import Lock
+from dataclasses import replace
+from threading import Event, Lock
 
 from headstart.cache.keys import BlockKey
-from headstart.stores.errors import Full, ReadOnly, RecordError, WrongVersion
+from headstart.cache.policies import Policy
+from headstart.cache.visit import Visit
+from headstart.stores.errors import Full, ReadOnly, RecordError, StoreError, WrongVersion
 from headstart.stores.folder import FolderStore
-from headstart.stores.index import LeafIndex, Row
-from headstart.stores.layout import chunk_path, temps, walk
+from headstart.stores.heat import Heat, hottest_first, once
+from headstart.stores.index import LeafIndex, Row, row_of
+from headstart.stores.layout import HEAT_FILE, chunk_path, temps, walk
 from headstart.stores.namespace import PersistentNamespace
 from headstart.stores.protocol import Clock, StoreStats, time_left
 from headstart.stores.record import PAGE, Record, encode
+from headstart.stores.reports import Report, Reports
 
 RESCAN_EVERY = 60.0
 """Seconds, at least, between two scans."""
+NOTE_SECONDS = 10.0
+"""What writing down the heat may take."""
+CLOSE_SECONDS = 2.0
+"""What of it the end of the process waits for."""
 STALE_UNLOCKED = 10 * 10**9
 STALE = 3600 * 10**9
 """Nanoseconds after which a temp is nobody's: one whose lock is free, and any. Some file systems
@@ -31,7 +41,10 @@ _FULL_SHARE = 10
 
 
 class DiskStore:
-    """`folder` within `max_bytes`. `background` runs a function elsewhere, as a thread does."""
+    """`folder` within `max_bytes`. `background` runs a function elsewhere, as a thread does.
+
+    `policy` chooses what goes; without one the longest unused leaf does.
+    """
 
     def __init__(
         self,
@@ -41,6 +54,7 @@ class DiskStore:
         clock: Clock,
         time_ns: Callable[[], int],
         background: Callable[[Callable[[], None]], None],
+        policy: Policy | None = None,
     ) -> None:
         self._folder = folder
         self._max_bytes = max_bytes
@@ -48,13 +62,16 @@ class DiskStore:
         self._time_ns = time_ns
         self._background = background
         self._lock = Lock()
-        self._index: LeafIndex[str] = LeafIndex()
+        self._index: LeafIndex[str] = LeafIndex(policy)
         """Its places are namespace folders, its stamps nanoseconds since 1970."""
+        self._heat = Heat()
+        self._reports = Reports()
         self._reserved = 0
         self._last_stamp = 0
-        self._scanned = False
+        self.scanned = False
+        """See HotStore."""
         self._scanning = Lock()
-        self._next_scan = clock() + RESCAN_EVERY
+        self._next_scan = self._next_note = clock() + RESCAN_EVERY
         self._closed = False
         background(self.scan)
 
@@ -94,7 +111,7 @@ class DiskStore:
         self._rescan_if_due()
         if self._holds(record, deadline):
             return True
-        if not self._scanned:
+        if not self.scanned:
             self._folder.counts.add("scanning")
             return False
         if self._folder.writes_paused():
@@ -116,10 +133,9 @@ class DiskStore:
         except (Full, ReadOnly) as error:
             self._folder.counts.add(error.reason)
             return False
-        row = Row(record.parent, record.first_position, physical, 0, record.namespace.folder)
         with self._lock:
-            row.stamp = self._stamp()
-            self._index.add(record.key, row)
+            row = row_of(record, physical, self._stamp(), record.namespace.folder)
+            self._index.written(record.key, row)
             over = self._index.bytes + self._reserved - self._max_bytes
         with suppress(Full):
             self._evict(over)
@@ -131,6 +147,32 @@ class DiskStore:
         self._folder.delete(namespace, key, deadline=deadline)
         with self._lock:
             self._index.remove(key)
+
+    def used(self, keys: Sequence[BlockKey], reused: int, visit: Visit) -> None:
+        """See Store. The policy's time is the wall clock here: it has to outlive the process."""
+        stamp = self._time_ns()
+        self._reports.add(Report(keys, reused, stamp, replace(visit, now=stamp / 1e9)))
+        if self._clock() >= self._next_note:
+            self._next_note = self._clock() + RESCAN_EVERY
+            self._background(self._note_heat)
+
+    def hottest(self) -> list[BlockKey]:
+        """See HotStore."""
+        with self._lock:
+            self._learn()
+            rows = {key: row for key in self._index if (row := self._index.get(key)) is not None}
+            warmth = {key: self._heat.get(key) or once(row.stamp) for key, row in rows.items()}
+        return hottest_first(
+            {key: (row.parent, row.depth, warmth[key].heat) for key, row in rows.items()}
+        )
+
+    def peek(
+        self, key: BlockKey, wanted: Callable[[PersistentNamespace], bool], *, deadline: float
+    ) -> Record | None:
+        """See HotStore. Damage is left to whoever asks for the chunk."""
+        with self._lock:
+            row = self._index.get(key)
+        return None if row is None else self._folder.read(row.place, key, wanted, deadline)
 
     def stats(self) -> StoreStats:
         """See Store."""
@@ -145,6 +187,15 @@ class DiskStore:
     def close(self) -> None:
         """See Store. A running scan ends at its next file."""
         self._closed = True
+        if self.scanned:
+            noted = Event()
+
+            def note() -> None:
+                self._note_heat()
+                noted.set()
+
+            self._background(note)
+            noted.wait(CLOSE_SECONDS)  # And no longer: the disk may hang.
         self._folder.close()
 
     def scan(self) -> None:
@@ -157,6 +208,8 @@ class DiskStore:
         try:
             with self._lock:
                 gone = {key: self._index.get(key) for key in self._index}
+            if not self.scanned:
+                self._recall_heat()
             for folder, key, _ in walk(self._folder.files, self._folder.root):
                 if self._closed:
                     return
@@ -168,8 +221,12 @@ class DiskStore:
                     if self._index.get(key) is row:
                         self._index.remove(key)
                 over = self._index.bytes + self._reserved - self._max_bytes
+                waiting = self._index.waiting()
+            for key, stamp in waiting:
+                with self._lock:
+                    self._index.resume(key, stamp / 1e9)
             self._remove_stale_temps()
-            self._scanned = True
+            self.scanned = True
             with suppress(Full):
                 self._evict(over)
         except OSError:
@@ -186,20 +243,49 @@ class DiskStore:
             if key in self._index:
                 self._index.touch(key, used)
                 return
-        row = Row[str](None, 0, status.st_blocks * 512, used, folder)
+        size = status.st_blocks * 512
         try:
             _, header = self._folder.peek(folder, key, float("inf"))
-            row.parent = header.record.parent
-            row.first_position = header.record.first_position
+            row = row_of(header.record, size, used, folder)
         except (WrongVersion, OSError):
-            pass  # it can't be used, but it takes space: counted, and given up like any other
+            # It can't be used, but it takes space: counted, and given up like any other.
+            row = Row(None, 0, 1, used, size, used, folder)
         except RecordError as error:
             self._folder.counts.add(error.reason)
             self._folder.discard(path)
             return
         with self._lock:
+            if (warmth := self._heat.get(key)) is not None:
+                row.uses = warmth.uses
+                row.stamp = min(max(used, warmth.last), self._time_ns())
             if key not in self._index:
-                self._index.add(key, row)
+                self._index.found(key, row)
+
+    def _recall_heat(self) -> None:
+        """Without it, or damaged, what was used is cold but for its files' times."""
+        with suppress(FileNotFoundError):
+            try:
+                with self._lock:
+                    self._heat.load(self._folder.read_note(HEAT_FILE))
+            except ValueError:
+                self._folder.counts.add("heat_lost")
+
+    def _learn(self) -> None:
+        """From the requests that are over since the last time; under the lock."""
+        for report in self._reports.take():
+            self._index.used(report)
+            self._heat.used((key for key in report.keys if key in self._index), report.stamp)
+
+    def _note_heat(self) -> None:
+        with self._lock:
+            self._learn()
+            if self._heat.noted:
+                return
+            data = self._heat.dump()
+        try:
+            self._folder.write_note(HEAT_FILE, data, self._clock() + NOTE_SECONDS)
+        except StoreError as error:
+            self._folder.counts.add(error.reason)
 
     def _remove_stale_temps(self) -> None:
         for path in temps(self._folder.files, self._folder.root):
@@ -224,6 +310,8 @@ class DiskStore:
 
     def _reserve(self, size: int, parent: BlockKey) -> None:
         """Make room for `size` bytes and set it aside. Raises a StoreError."""
+        with self._lock:
+            self._learn()
         if size > self._max_bytes:
             raise Full("larger than the whole store")
         floor = self._folder.min_free + self._reserved + size
@@ -243,8 +331,8 @@ class DiskStore:
 
     def _evict_one(self, parent: BlockKey | None) -> int:
         """Give up one chunk under the lock, never for longer; its bytes. Raises Full."""
-        key = self._index.victim()
-        row = None if key is None or key == parent else self._index.get(key)
+        key = self._index.victim(spared=parent)
+        row = None if key is None else self._index.get(key)
         if key is None or row is None:
             raise Full("nothing may be given up")
         try:

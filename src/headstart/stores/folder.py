@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from headstart.cache.keys import BlockKey
+from headstart.cache.visit import Visit
 from headstart.stores.codec import Buffer, Codec, Raw
 from headstart.stores.counts import Counts
 from headstart.stores.errors import (
@@ -29,7 +30,16 @@ from headstart.stores.files import Files
 from headstart.stores.layout import NAMESPACE_FILE, chunk_path, temp_path
 from headstart.stores.namespace import PersistentNamespace
 from headstart.stores.protocol import Clock, StoreStats, time_left
-from headstart.stores.record import PAGE, Fill, Header, Record, encode, read_header, read_record
+from headstart.stores.record import (
+    PAGE,
+    Fill,
+    Header,
+    Record,
+    encode,
+    read_header,
+    read_payload,
+    read_record,
+)
 
 MIN_FREE = 1 << 30
 """Bytes left to everybody else on the file system."""
@@ -92,7 +102,7 @@ class FolderStore:
             try:
                 status = self.files.handle_status(handle)
                 fill = self._fill_from(handle, deadline)
-                record = read_record(fill, status.st_size, namespace, key, into)
+                record = read_record(fill, status.st_size, namespace, key, into, codec=self.codec)
             finally:
                 self.files.close(handle)
         except FileNotFoundError:
@@ -141,6 +151,9 @@ class FolderStore:
         except OSError as error:
             raise Unavailable(f"{path}: {error}") from error
 
+    def used(self, keys: Sequence[BlockKey], reused: int, visit: Visit) -> None:
+        """See Store. Nothing is chosen here."""
+
     def stats(self) -> StoreStats:
         """See Store."""
         return StoreStats(chunks=None, bytes=None, capacity=None, counts=self.counts.snapshot())
@@ -174,6 +187,51 @@ class FolderStore:
         if header.record.key != key or header.record.namespace.folder != folder:
             raise Foreign("a record in another one's place")
         return status, header
+
+    def read(
+        self,
+        folder: str,
+        key: BlockKey,
+        wanted: Callable[[PersistentNamespace], bool],
+        deadline: float,
+    ) -> Record | None:
+        """A file's record, verified, if it is there and its namespace wanted; not counted.
+
+        Raises StoreError.
+        """
+        try:
+            handle = self.files.open(chunk_path(self.root, folder, key))
+            try:
+                fill = self._fill_from(handle, deadline)
+                header = read_header(fill, self.files.handle_status(handle).st_size)
+                if header.record.key != key or not wanted(header.record.namespace):
+                    return None
+                return read_payload(fill, header, codec=self.codec)
+            finally:
+                self.files.close(handle)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise Unavailable(str(error)) from error
+
+    def read_note(self, name: str) -> bytes:
+        """A small file of our own in the root. Raises OSError."""
+        handle = self.files.open(self.root / name)
+        try:
+            data = bytearray(self.files.handle_status(handle).st_size)
+            self._fill_from(handle, float("inf"))(memoryview(data))
+        finally:
+            self.files.close(handle)
+        return bytes(data)
+
+    def write_note(self, name: str, data: bytes, deadline: float) -> None:
+        """Replace a small file of our own in the root. Raises a StoreError."""
+        if self.writes_paused():
+            return
+        try:
+            self._write(self.root / name, [memoryview(data)], deadline)
+        except OSError as error:
+            raise self._failed(error) from error
 
     def discard(self, path: Path) -> None:
         """Remove what is damaged. Where that fails it stays a miss."""

@@ -6,6 +6,7 @@ from threading import Lock
 from typing import TypeVar
 
 from headstart.cache.keys import BlockKey
+from headstart.cache.visit import Visit
 from headstart.stores.breaker import Breaker, Permit, State
 from headstart.stores.counts import Counts
 from headstart.stores.errors import CodecMissing, StoreError, Unfit
@@ -68,6 +69,10 @@ class Guarded:
     def delete(self, namespace: PersistentNamespace, key: BlockKey, *, deadline: float) -> None:
         """See Store. Nothing on any trouble."""
         self._call(lambda: self._store.delete(namespace, key, deadline=deadline), None, deadline)
+
+    def used(self, keys: Sequence[BlockKey], reused: int, visit: Visit) -> None:
+        """See Store. No I/O, so nothing to guard."""
+        self._store.used(keys, reused, visit)
 
     def stats(self) -> StoreStats:
         """The store's, with what was refused or went wrong here."""

@@ -8,17 +8,19 @@ import tarfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
 from headstart.cache.keys import TOKEN_BYTES, BlockKey
+from headstart.cache.policies import Lru
 from headstart.stores.errors import Foreign, StoreError, Truncated
 from headstart.stores.files import Files
-from headstart.stores.index import LeafIndex, Row
-from headstart.stores.layout import NAMESPACE_FILE, chunk_path, walk
+from headstart.stores.heat import Heat
+from headstart.stores.index import LeafIndex, row_of
+from headstart.stores.layout import HEAT_FILE, NAMESPACE_FILE, chunk_path, walk
 from headstart.stores.protocol import Store
-from headstart.stores.record import Fill, Header, read_header, read_payload
+from headstart.stores.record import Fill, Header, read_header, read_packed, read_payload
 
 FOREVER = float("inf")
 
@@ -34,7 +36,7 @@ class Chunk:
     physical: int
     """Bytes on the disk."""
     used: int
-    """When it was last used, in nanoseconds since 1970, to about a minute."""
+    """When it was last used, in nanoseconds since 1970, to about a minute: from the pool too."""
     header: Header | None
     """None where it can't be read."""
     problem: str
@@ -55,6 +57,8 @@ class Summary:
     """The namespace as JSON, from a record; empty where none can be read."""
     chunks: int
     damaged: int
+    lossy: int
+    """Chunks whose KV is not kept to the bit."""
     tokens: int
     physical: int
     oldest: int
@@ -75,9 +79,15 @@ class Imported:
 
 def chunks(root: Path, *, verify: bool = False) -> Iterator[Chunk]:
     """Every chunk in the folder. Only headers are read, unless `verify`: then every byte is."""
+    heat = Heat()
+    with suppress(OSError, ValueError):
+        heat.load((root / HEAT_FILE).read_bytes())
     for folder, key, path in walk(Files(), root):
         with suppress(FileNotFoundError):
-            yield _look_at(folder, key, path, verify)
+            chunk = _look_at(folder, key, path, verify)
+            warmth = heat.get(key)
+            used = chunk.used if warmth is None else max(chunk.used, warmth.last)
+            yield replace(chunk, used=used)
 
 
 def summarise(found: Iterable[Chunk]) -> list[Summary]:
@@ -91,6 +101,7 @@ def summarise(found: Iterable[Chunk]) -> list[Summary]:
             text=next((c.header.record.namespace.text.decode() for c in group if c.header), ""),
             chunks=len(group),
             damaged=sum(bool(chunk.problem) for chunk in group),
+            lossy=sum(chunk.header is not None and chunk.header.lossy for chunk in group),
             tokens=sum(chunk.tokens for chunk in group),
             physical=sum(chunk.physical for chunk in group),
             oldest=min(chunk.used for chunk in group),
@@ -118,7 +129,7 @@ def prune(
         if folder is None:
             raise ValueError("say what to remove: by size, by age or by namespace")
         max_bytes = 0
-    index: LeafIndex[Chunk] = LeafIndex()
+    index: LeafIndex[Chunk] = LeafIndex(Lru())
     removed = []
     for chunk in chunks(root):
         if folder is not None and chunk.folder != folder:
@@ -126,9 +137,9 @@ def prune(
         if chunk.header is None:
             removed.append(chunk)
             continue
-        record = chunk.header.record
-        row = Row(record.parent, record.first_position, chunk.physical, chunk.used, chunk)
-        index.add(chunk.key, row)
+        index.found(chunk.key, row_of(chunk.header.record, chunk.physical, chunk.used, chunk))
+    for found, used in index.waiting():
+        index.resume(found, used)
     while (key := index.victim()) and (oldest := index.get(key)):
         too_old = used_before is not None and oldest.stamp < used_before
         if not too_old and (max_bytes is None or index.bytes <= max_bytes):
@@ -163,6 +174,8 @@ def export(root: Path, target: IO[bytes], *, folder: str | None = None) -> list[
 def import_into(store: Store, source: IO[bytes]) -> Imported:
     """Put an archive's records into a store, each verified; its file names don't matter.
 
+    They stay packed as they are.
+
     Checksums find accidents, not forgeries: import only from where you would load weights from.
     """
     kept = declined = 0
@@ -174,7 +187,7 @@ def import_into(store: Store, source: IO[bytes]) -> Imported:
                 continue
             try:
                 fill = _fill_from(file)
-                record = read_payload(fill, read_header(fill, member.size))
+                record = read_packed(fill, read_header(fill, member.size))
                 if store.put(record, deadline=FOREVER):
                     kept += 1
                 else:
@@ -193,7 +206,9 @@ def _look_at(folder: str, key: BlockKey, path: Path, verify: bool) -> Chunk:
             header = read_header(fill, status.st_size)
             if header.record.key != key or header.record.namespace.folder != folder:
                 raise Foreign("a record in another one's place")
-            if verify:
+            if verify and header.lossy:
+                read_packed(fill, header)  # Only who allowed it could unpack it.
+            elif verify:
                 read_payload(fill, header)
         except StoreError as error:
             problem = f"{error.reason}: {error}"

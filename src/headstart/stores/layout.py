@@ -2,6 +2,7 @@
 
     <root>/<namespace>/namespace.json      what the namespace is, for people
     <root>/<namespace>/ab/<key>.kv         one record; ab is the key's first byte
+    <root>/heat                            which chunks are used most, see heat.py
     <root>/tmp/<name>.<random>.tmp         a file that is being written
 
 Whatever else is in the folder is not ours: never read, counted or removed.
@@ -15,11 +16,12 @@ from headstart.cache.keys import BlockKey
 from headstart.stores.files import Files
 
 NAMESPACE_FILE = "namespace.json"
+HEAT_FILE = "heat"
 
 _NAMESPACE = re.compile(r"[0-9a-f]{16}")
 _SHARD = re.compile(r"[0-9a-f]{2}")
 _CHUNK = re.compile(r"([0-9a-f]{64})\.kv")
-_TEMP = re.compile(r"([0-9a-f]{64}|namespace)\.[0-9a-f]+\.tmp")
+_TEMP = re.compile(r"([0-9a-f]{64}|namespace|heat)\.[0-9a-f]+\.tmp")
 
 
 def chunk_path(root: Path, folder: str, key: BlockKey) -> Path:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from headstart.cache.keys import BlockKey
+from headstart.cache.visit import Visit
 from headstart.stores.errors import Late
 from headstart.stores.namespace import PersistentNamespace
 from headstart.stores.record import Record
@@ -61,6 +62,13 @@ class Store(Protocol):
 
     def delete(self, namespace: PersistentNamespace, key: BlockKey, *, deadline: float) -> None:
         """Forget the chunk, if it is here."""
+
+    def used(self, keys: Sequence[BlockKey], reused: int, visit: Visit) -> None:
+        """A request is over, without I/O: a store that chooses what goes learns from it.
+
+        `keys`: the request's chunks from the first on, of which it reused the first `reused`, from
+        wherever. Some may not be here.
+        """
 
     def stats(self) -> StoreStats:
         """A consistent picture, without I/O."""

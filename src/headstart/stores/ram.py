@@ -2,17 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 from threading import Lock
 
 from headstart.cache.keys import BlockKey
+from headstart.cache.policies import Policy
+from headstart.cache.visit import Visit
 from headstart.stores.arena import Extents
 from headstart.stores.codec import Codec, Raw
 from headstart.stores.counts import Counts
 from headstart.stores.errors import RecordError
-from headstart.stores.index import LeafIndex, Row
+from headstart.stores.index import LeafIndex, Row, row_of
 from headstart.stores.namespace import PersistentNamespace
 from headstart.stores.protocol import Clock, StoreStats, time_left
 from headstart.stores.record import PAGE, Record, encode, fill_from, read_record
+from headstart.stores.reports import Report, Reports
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,18 +30,28 @@ class _Place:
 class RamStore:
     """Holds what fits into `arena`, a writable buffer of bytes that the caller may have pinned.
 
+    `policy` chooses what goes; without one the longest unused leaf does.
+
     A reader holds no lock while it copies: if the chunk is given up and overwritten meanwhile, its
     checksums say so, and it is a miss.
     """
 
-    def __init__(self, arena: memoryview, *, clock: Clock, codec: Codec | None = None) -> None:
+    def __init__(
+        self,
+        arena: memoryview,
+        *,
+        clock: Clock,
+        codec: Codec | None = None,
+        policy: Policy | None = None,
+    ) -> None:
         self._arena = arena
         self._clock = clock
         self._codec = codec or Raw()
         self._lock = Lock()
         self._extents = Extents(len(arena))
-        self._index: LeafIndex[_Place] = LeafIndex()
-        self._serial = 0
+        self._index: LeafIndex[_Place] = LeafIndex(policy)
+        self._serial = count()
+        self._reports = Reports()
         self._counts = Counts()
 
     def contains_many(
@@ -67,7 +81,7 @@ class RamStore:
         start, length = row.place.start, row.place.length
         try:
             fill = fill_from(self._arena[start : start + length])
-            record = read_record(fill, length, namespace, key, into)
+            record = read_record(fill, length, namespace, key, into, codec=self._codec)
         except RecordError as error:
             with self._lock:
                 if self._index.get(key) is not row:
@@ -90,6 +104,8 @@ class RamStore:
         length = len(header) + len(stored)
         size = length + -length % PAGE
         with self._lock:
+            for report in self._reports.take():
+                self._index.used(report)
             start = self._make_room(size, record.parent)
         if start is None:
             return False
@@ -101,9 +117,7 @@ class RamStore:
                 return True
             self._drop(record.key)
             place = _Place(start, length, record.namespace.digest)
-            row = Row(record.parent, record.first_position, size, 0, place)
-            self._index.add(record.key, row)
-            self._touch(record.key)
+            self._index.written(record.key, row_of(record, size, next(self._serial), place))
             self._counts.add("stored")
         return True
 
@@ -113,6 +127,10 @@ class RamStore:
         with self._lock:
             if self._row(namespace, key) is not None:
                 self._drop(key)
+
+    def used(self, keys: Sequence[BlockKey], reused: int, visit: Visit) -> None:
+        """See Store."""
+        self._reports.add(Report(keys, reused, next(self._serial), visit))
 
     def stats(self) -> StoreStats:
         """See Store."""
@@ -136,16 +154,15 @@ class RamStore:
         return row is not None and row.first_position == record.first_position
 
     def _touch(self, key: BlockKey) -> None:
-        self._serial += 1
-        self._index.touch(key, self._serial)
+        self._index.touch(key, next(self._serial))
 
     def _make_room(self, size: int, parent: BlockKey) -> int | None:
         if size > len(self._arena):
             self._counts.add("too_large")
             return None
         while (extent := self._extents.take(size)) is None:
-            victim = self._index.victim()
-            if victim is None or victim == parent:
+            victim = self._index.victim(spared=parent)
+            if victim is None:
                 self._counts.add("full")
                 return None
             self._drop(victim)

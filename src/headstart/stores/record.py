@@ -52,7 +52,19 @@ class Record:
     created: int
     """Nanoseconds since 1970."""
     payload: Buffer
-    """The KV bytes, unpacked."""
+    """The KV bytes."""
+    packed: "Packed | None" = None
+    """How the payload is packed; None is as it is. Only who carries records on sees it packed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """What a codec made of a payload."""
+
+    codec: int
+    lossy: bool
+    raw_length: int
+    """Of the payload when it is unpacked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,22 +88,25 @@ def encode(record: Record, codec: Codec) -> tuple[bytes, Buffer]:
     """
     _check_chain(record, ValueError)
     payload = memoryview(record.payload).cast("B")
-    stored = codec.pack(payload)
+    if record.packed is None:
+        packed, stored = Packed(codec.id, codec.lossy, len(payload)), codec.pack(payload)
+    else:
+        packed, stored = record.packed, payload
     text = record.namespace.text
     used = _PREAMBLE.size + len(text) + len(record.tokens) + _HASH
     length = used + -used % PAGE
     preamble = _PREAMBLE.pack(
         MAGIC,
         FORMAT,
-        _LOSSY if codec.lossy else 0,
+        _LOSSY if packed.lossy else 0,
         length,
-        codec.id,
+        packed.codec,
         0,
         len(record.tokens) // TOKEN_BYTES,
         len(text),
         record.first_position,
         len(stored),
-        len(payload),
+        packed.raw_length,
         record.created,
         record.namespace.digest,
         record.key,
@@ -197,23 +212,40 @@ def read_record(
     namespace: PersistentNamespace,
     key: BlockKey,
     into: memoryview | None = None,
+    *,
+    codec: Codec | None = None,
 ) -> Record:
     """The record of `key`, whole and verified, or a StoreError.
 
-    `into` is scratch memory of the payload's exact length: on an error its content is undefined.
-    Without it the payload is new memory.
+    `codec`: known besides the lossless ones. `into` is scratch memory of the payload's exact
+    length: on an error its content is undefined. Without it the payload is new memory.
     """
     header = read_header(fill, total)
     if header.record.namespace.digest != namespace.digest:
         raise Foreign("a record of another namespace")
     if header.record.key != key:
         raise Foreign("a record of another key")
-    return read_payload(fill, header, into)
+    return read_payload(fill, header, into, codec=codec)
 
 
-def read_payload(fill: Fill, header: Header, into: memoryview | None = None) -> Record:
-    """The record whose header was just read, its payload verified and unpacked."""
-    codec = codec_of(header.codec)
+def read_packed(fill: Fill, header: Header) -> Record:
+    """The record whose header was just read, its payload verified and left as it is packed."""
+    stored = memoryview(bytearray(header.stored_length))
+    fill(stored)
+    if xxh3_128_digest(stored) != header.payload_hash:
+        raise Corrupt("the payload's checksum is wrong")
+    packed = Packed(header.codec, header.lossy, header.raw_length)
+    return replace(header.record, payload=stored, packed=packed)
+
+
+def read_payload(
+    fill: Fill, header: Header, into: memoryview | None = None, *, codec: Codec | None = None
+) -> Record:
+    """The record whose header was just read, its payload verified and unpacked.
+
+    `codec`: known besides the lossless ones.
+    """
+    codec = codec_of(header.codec, codec)
     if codec.lossy != header.lossy:
         raise WrongVersion("the codec does not keep every bit, or says that it does")
     if into is not None and len(into) != header.raw_length:

@@ -12,11 +12,12 @@ from queue import SimpleQueue
 from threading import Lock, Thread
 
 from headstart.cache.keys import BlockKey
+from headstart.cache.visit import Visit
 from headstart.stores.held import Held
 from headstart.stores.load import Load, Loaded
 from headstart.stores.namespace import PersistentNamespace
 from headstart.stores.protocol import Clock
-from headstart.stores.tier import Tier, TierStats
+from headstart.stores.tier import HotStore, Tier, TierStats
 from headstart.stores.writer import Writer
 
 log = logging.getLogger(__name__)
@@ -102,6 +103,20 @@ class Tiers:
     def dropped(self, writer: Writer, chunks: int) -> None:
         """Count chunks for which there was no room as long as they could be had."""
         self._count(f"{writer.tier.name}_dropped", chunks)
+
+    def hot(self) -> tuple[HotStore, Tier | None] | None:
+        """The nearest tier that knows what was hot before the start, and the one above it."""
+        above: Tier | None = None
+        for tier in self._tiers:
+            if tier.hot is not None:
+                return tier.hot, above
+            above = tier
+        return None
+
+    def used(self, keys: Sequence[BlockKey], reused: int, visit: Visit) -> None:
+        """A request is over; see Store."""
+        for tier in self._tiers:
+            tier.store.used(keys, reused, visit)
 
     def stats(self) -> tuple[list[TierStats], Mapping[str, int]]:
         """Every tier, and what happened between them."""

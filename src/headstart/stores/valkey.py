@@ -11,6 +11,7 @@ from threading import Lock
 from urllib.parse import unquote, urlsplit
 
 from headstart.cache.keys import BlockKey
+from headstart.cache.visit import Visit
 from headstart.stores.codec import Codec, Raw
 from headstart.stores.counts import Counts
 from headstart.stores.errors import Corrupt, Full, RecordError, Refused, StoreError
@@ -132,6 +133,9 @@ class ValkeyStore:
             server.send([(b"UNLINK", _name(namespace, key))], deadline)
             server.integer(deadline)
 
+    def used(self, keys: Sequence[BlockKey], reused: int, visit: Visit) -> None:
+        """See Store. The server chooses by itself."""
+
     def read_generation(self, fresh: int, *, deadline: float) -> int:
         """See Generation. `fresh` also where there is none: the server may have given it up."""
         with self._connection(deadline) as server:
@@ -177,7 +181,12 @@ class ValkeyStore:
             if length is None:
                 return None
             record = read_record(
-                lambda view: server.fill(view, deadline), length, namespace, key, into
+                lambda view: server.fill(view, deadline),
+                length,
+                namespace,
+                key,
+                into,
+                codec=self._codec,
             )
             server.end_bulk(deadline)
         return record

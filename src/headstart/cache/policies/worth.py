@@ -17,7 +17,7 @@ from itertools import islice
 from typing import ClassVar
 
 from headstart.cache.keys import BlockKey
-from headstart.cache.node import Node
+from headstart.cache.node import Node, Root
 from headstart.cache.policies.hazard import BINS, EDGES, Returns, bin_of
 from headstart.cache.policies.sessions import Gaps, Mean, Session, Sessions, Unit
 from headstart.cache.visit import Visit
@@ -277,8 +277,9 @@ def _note(node: Node) -> _Note:
 
 def _path(node: Node) -> Iterator[Node]:
     at: Node | None = node
-    while at is not None and at.parent is not None:
-        yield at
+    while at is not None:
+        if not isinstance(at, Root):
+            yield at
         at = at.parent
 
 
