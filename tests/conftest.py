@@ -4,6 +4,7 @@ Heavy imports happen inside: tests that need no model don't pay for torch.
 """
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -90,6 +91,19 @@ def tiny_adapter(tmp_path_factory: pytest.TempPathFactory) -> TinyAdapter:
         return path
 
     return build
+
+
+@pytest.fixture
+def eventually() -> Callable[[Callable[[], bool]], None]:
+    """Wait until something becomes true, for ten seconds at most."""
+
+    def wait(condition: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + 10
+        while not condition():
+            assert time.monotonic() < deadline, "it never came true"
+            time.sleep(0.01)
+
+    return wait
 
 
 PROJECTIONS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]

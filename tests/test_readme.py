@@ -16,50 +16,70 @@ SOURCE = README.parent / "src" / "headstart"
 ADDRESS = "127.0.0.1:8000"
 
 
+@pytest.fixture(scope="module")
+def printed(default_model_path: Path) -> list[str]:
+    """What the scripts print, run one after the other against one server."""
+    scripts = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
+    assert all(ADDRESS in script for script in scripts)
+
+    async def run() -> list[str]:
+        async with serving(("--kv-memory", "256MiB", "--as", "anthropic=claude-opus-5")) as server:
+            # Only the port differs from what is printed: 8000 may be taken here.
+            address = server.url.removesuffix("/v1").removeprefix("http://")
+            return [
+                await asyncio.to_thread(run_script, script.replace(ADDRESS, address))
+                for script in scripts
+            ]
+
+    return asyncio.run(run())
+
+
+def run_script(code: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=240
+    )
+    return done.stdout
+
+
 @pytest.mark.slow
 def test_the_script_in_the_readme_shows_cached_tokens_on_the_second_call(
-    default_model_path: Path,
+    printed: list[str],
 ) -> None:
-    (script,) = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
-    assert ADDRESS in script
-
-    async def run() -> str:
-        async with serving(("--kv-memory", "256MiB")) as server:
-            # Only the port differs from what is printed: 8000 may be taken here.
-            code = script.replace(f"http://{ADDRESS}/v1", server.url)
-            done = await asyncio.to_thread(
-                subprocess.run,
-                [sys.executable, "-c", code],
-                check=True,
-                capture_output=True,
-                text=True,
-                timeout=240,
-            )
-            return done.stdout
-
-    printed = asyncio.run(run())
-    counts = re.findall(r"^(\d+) of (\d+) prompt tokens reused$", printed, re.MULTILINE)
+    counts = re.findall(r"^(\d+) of (\d+) prompt tokens reused$", printed[0], re.MULTILINE)
     (first, prompt), (second, same) = counts
     assert (first, prompt) == ("0", same)
     # All but the question's own tokens and the rest of a block.
     assert int(prompt) - 48 < int(second) < int(prompt)
-    assert "Paris" in printed
-    assert "Rome" in printed
+    assert "Paris" in printed[0]
+    assert "Rome" in printed[0]
+
+
+@pytest.mark.slow
+def test_with_anthropics_sdk_the_second_call_reads_what_the_first_one_wrote(
+    printed: list[str],
+) -> None:
+    counts = re.findall(r"^(\d+) tokens written, (\d+) read, (\d+) neither$", printed[1], re.M)
+    (written, none, few), (nothing, read, fewer) = (tuple(map(int, each)) for each in counts)
+    assert written == read > 512
+    assert none == nothing == 0
+    assert 0 < fewer <= few < 48
 
 
 def test_the_readme_lists_every_endpoint_and_no_other() -> None:
     app = (SOURCE / "server" / "app.py").read_text()
     served = set(re.findall(r'route\("([^"]+)", "([A-Z]+)"', app))
+    gemini = re.findall(r'^    \("([^"]+)", "([A-Z]+)", ', app, re.MULTILINE)
+    served |= {(f"/v1beta/{path}", method) for path, method in gemini}
     table = re.findall(r"^\| (`(?:GET|POST|DELETE) /[^|]*) \|", README.read_text(), re.MULTILINE)
     listed = set()
     for row in table:
         method = ""
-        for named, path in re.findall(r"`(?:(GET|POST|DELETE) )?(/[^`]*)`", row):
+        for named, path in re.findall(r"`(?:(GET|POST|PATCH|DELETE) )?(/[^`]*)`", row):
             method = named or method
             listed.add((path, method))
     # Of one model there is nothing to say that the list doesn't.
-    known = {(re.sub(r":\w+", "", path), method) for path, method in served}
-    assert listed == known - {("/v1/models/{model}", "GET")}
+    known = {(re.sub(r":\w+}", "}", path), method) for path, method in served}
+    assert listed == known - {(f"/{v}/models/{{model}}", "GET") for v in ("v1", "v1beta")}
 
 
 def test_the_flags_in_the_readme_are_those_of_the_commands() -> None:

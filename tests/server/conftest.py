@@ -9,16 +9,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import anthropic
 import httpx
 import openai
 import pytest
 import torch
+from google import genai
+from google.genai import types
 from starlette.types import ASGIApp
 
 from headstart.engine.api import Engine
 from headstart.engine.build import build_engine
 from headstart.model.load import LoadedModel, load_model
 from headstart.server.app import create_app
+from headstart.server.books import open_store
 from headstart.server.listen import listen
 from headstart.server.run import uvicorn_config
 from headstart.server.shutdown import Server
@@ -48,6 +52,29 @@ class Live:
             _strict_response_validation=strict,
             **options,
         )
+
+    def anthropic(
+        self, api_key: str = "anything", *, strict: bool = True, **options: Any
+    ) -> anthropic.Anthropic:
+        """Anthropic's official client, likewise."""
+        return anthropic.Anthropic(
+            base_url=self.url,
+            api_key=api_key,
+            max_retries=0,
+            timeout=60,
+            _strict_response_validation=strict,
+            **options,
+        )
+
+    def gemini(self, api_key: str = "anything", version: str | None = None) -> genai.Client:
+        """Google's official client; without a version, with the one it takes by itself."""
+        options = types.HttpOptions(
+            base_url=self.url,
+            api_version=version,
+            timeout=60_000,
+            client_args={"trust_env": False},
+        )
+        return genai.Client(api_key=api_key, http_options=options)
 
     def http(self, **options: Any) -> httpx.Client:
         return httpx.Client(base_url=self.url, timeout=60, trust_env=False, **options)
@@ -97,10 +124,15 @@ def tiny(tiny_checkpoint: Callable[..., Path]) -> LoadedModel:
 
 @pytest.fixture(scope="session")
 def start_real(tiny: LoadedModel) -> Iterator[StartServer]:
-    """`start_real(**settings) -> Live`: the real engine; stopped at the end of the session."""
+    """`start_real(loaded=None, now=time.time, **settings) -> Live`: the real engine, until the end.
+
+    `loaded`: another model than `tiny`. `now`: the clock of the contracts.
+    """
     with ExitStack() as stack:
 
-        def start(**fields: Any) -> Live:
+        def start(
+            loaded: LoadedModel = tiny, now: Callable[[], float] = time.time, **fields: Any
+        ) -> Live:
             defaults = Settings(
                 dtype="float32",
                 served_model_name=MODEL,
@@ -108,10 +140,11 @@ def start_real(tiny: LoadedModel) -> Iterator[StartServer]:
                 drain_seconds=0,
             )
             settings = replace(defaults, **fields)
-            engine = build_engine(tiny, settings)
-            app = create_app(engine, tiny.codec, settings)
+            engine = build_engine(loaded, settings)
+            store = stack.enter_context(open_store(settings))
+            app = create_app(engine, loaded.codec, settings, store=store, now=now)
             url = stack.enter_context(on_a_socket(app, settings, engine))
-            return Live(url, engine, tiny.codec)
+            return Live(url, engine, loaded.codec)
 
         yield start
 
@@ -134,19 +167,6 @@ def start_scripted(tiny: LoadedModel) -> Iterator[StartServer]:
             return Live(stack.enter_context(on_a_socket(app, settings, engine)), engine, codec)
 
         yield start
-
-
-@pytest.fixture
-def eventually() -> Callable[[Callable[[], bool]], None]:
-    """Wait until something becomes true, for ten seconds at most."""
-
-    def wait(condition: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + 10
-        while not condition():
-            assert time.monotonic() < deadline, "it never came true"
-            time.sleep(0.01)
-
-    return wait
 
 
 @pytest.fixture

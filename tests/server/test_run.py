@@ -225,13 +225,24 @@ def test_an_ipv6_address_can_be_listened_on() -> None:
         assert sock.family == socket.AF_INET6
 
 
-def test_until_the_model_is_loaded_everything_is_503() -> None:
+def while_loading(path: str, **headers: str) -> httpx.Response:
     async def ask() -> httpx.Response:
         transport = httpx.ASGITransport(app=Gate())
         async with httpx.AsyncClient(transport=transport, base_url="http://test") as http:
-            return await http.get("/health")
+            return await http.get(path, headers=headers)
 
-    response = asyncio.run(ask())
+    return asyncio.run(ask())
+
+
+def test_until_the_model_is_loaded_everything_is_503() -> None:
+    response = while_loading("/health")
     assert response.status_code == 503
     assert response.json()["error"]["code"] == "server_loading"
+    assert response.headers["retry-after"] == "1"
+
+
+def test_until_then_anthropics_clients_are_told_that_it_is_overloaded() -> None:
+    response = while_loading("/v1/models", **{"anthropic-version": "2026-10-21"})
+    assert response.status_code == 529
+    assert response.json()["error"]["type"] == "overloaded_error"
     assert response.headers["retry-after"] == "1"

@@ -20,12 +20,23 @@ def test_the_tools_are_in_the_prompt_word_for_word(default_codec: Codec) -> None
     ]
 
 
-def test_the_section_ends_the_system_message_or_makes_one() -> None:
-    appended, *_ = without_tools(CALLED).messages
+def test_the_section_begins_the_system_message_or_makes_one() -> None:
+    prepended, *_ = without_tools(CALLED).messages
     made, question = without_tools(WITH_TOOLS).messages
-    assert appended.role == made.role == "system"
-    assert appended.content == f"Be brief.\n\n{made.content}"
+    assert prepended.role == made.role == "system"
+    assert prepended.content == f"{made.content}\n\nBe brief."
     assert question == WITH_TOOLS.messages[0]
+
+
+def test_another_system_text_leaves_the_tools_prefix_as_it_is(default_codec: Codec) -> None:
+    tools, asked = (WEATHER, CLOCK), Message("user", "?")
+    one, other = (
+        default_codec.render(Conversation((Message("system", text), asked), tools))
+        for text in ("Be brief.", "Answer in rhymes.")
+    )
+    assert one != other
+    through = one.index("</tools>") + len("</tools>")
+    assert one[:through] == other[:through]
 
 
 def test_calls_and_results_become_text_and_roles_still_alternate() -> None:

@@ -36,6 +36,14 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
+class Comparison:
+    """The wish to be told where a prompt left an earlier one, and to be compared with later."""
+
+    previous: str | None
+    """The earlier answer's id; None on the first turn."""
+
+
+@dataclass(frozen=True, slots=True)
 class ChatRequest:
     """One chat completion, checked."""
 
@@ -57,3 +65,4 @@ class ChatRequest:
     settings: Mapping[str, str] = field(default_factory=dict)
     """What a vendor counts to the prompt without its being a part, by the vendor's name for it."""
     wishes: Wishes = NO_WISHES
+    comparison: Comparison | None = None

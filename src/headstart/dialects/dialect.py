@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
+from headstart.contracts.diagnosis import Diagnosis
 from headstart.dialects.chat import ChatRequest
 from headstart.dialects.deltas import Delta
 from headstart.dialects.errors import ApiError
@@ -30,6 +31,8 @@ class Head:
     created: float
     """In seconds since the epoch."""
     asked: ChatRequest
+    diagnosis: Diagnosis | None = None
+    """Where its prompt left the one it was to be compared with."""
 
 
 class Stream(Protocol):

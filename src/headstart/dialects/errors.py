@@ -34,12 +34,23 @@ def model_not_found(model: str, known: tuple[str, ...]) -> ApiError:
     return ApiError(404, message, param="model", code="model_not_found")
 
 
-def context_length_exceeded(
-    message: str,
-    param: str | None,
-) -> ApiError:
+@dataclass(eq=False)
+class ContextExceeded(ApiError):
     """The prompt, or the prompt and what it asks for, is longer than the window."""
-    return invalid(message, param, "context_length_exceeded")
+
+    prompt_tokens: int = 0
+    limit: int = 0
+    """Tokens of the window."""
+
+
+def context_length_exceeded(
+    message: str, param: str | None, *, prompt_tokens: int, limit: int
+) -> ContextExceeded:
+    """400, with the numbers for those who word it themselves."""
+    code = "context_length_exceeded"
+    return ContextExceeded(
+        400, message, param=param, code=code, prompt_tokens=prompt_tokens, limit=limit
+    )
 
 
 def rate_limited(message: str, retry_after: int) -> ApiError:

@@ -14,6 +14,8 @@ class GatheredCall:
     id: str
     name: str
     arguments: str = ""
+    behind: int = 0
+    """Characters of the choice's text before it."""
 
 
 @dataclass(slots=True)
@@ -39,7 +41,7 @@ class Gathered:
                 case TextDelta(text):
                     self._text.append(text)
                 case CallStart(_, call_id, name):
-                    self.calls.append(GatheredCall(call_id, name))
+                    self.calls.append(GatheredCall(call_id, name, behind=len(self.text)))
                 case CallArguments(position, text):
                     self.calls[position].arguments += text
                 case Finish():

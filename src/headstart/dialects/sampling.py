@@ -10,6 +10,8 @@ class Sampling:
 
     max_tokens: int | None = None
     """None: as many as fit."""
+    fitting: bool = False
+    """Whether fewer tokens than `max_tokens` will do where more don't fit."""
     temperature: float = 1.0
     top_p: float = 1.0
     top_k: int = 0

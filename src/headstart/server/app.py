@@ -1,7 +1,7 @@
 """The ASGI application: which path leads where, and who may walk it."""
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -10,16 +10,20 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from headstart.dialects.anthropic.chat import AnthropicMessages
 from headstart.dialects.openai.chat import OpenAIChat
 from headstart.engine.api import Engine
 from headstart.ledger import Rules, Store
-from headstart.server import about, cache, keep, tokens
+from headstart.server import about, cache, cached_contents, gemini, keep, tokens
 from headstart.server.auth import ANYONE, Caller, credential, load_keyring
 from headstart.server.books import Books
 from headstart.server.call import Call
 from headstart.server.chat import chat
+from headstart.server.compared import Compared
 from headstart.server.completions import completions
+from headstart.server.contents import Contents
 from headstart.server.context import Context
+from headstart.server.count import count_tokens
 from headstart.server.errors import answer_error, on_http_exception
 from headstart.server.explain import explain
 from headstart.server.manners import manners_of, request_id_of
@@ -33,6 +37,17 @@ from headstart.settings import Settings
 from headstart.text.codec import Codec
 
 Endpoint = Callable[[Context, Call], Awaitable[Response]]
+GEMINI: Sequence[tuple[str, str, Endpoint]] = (
+    ("models/{model:path}:generateContent", "POST", gemini.generate_content),
+    ("models/{model:path}:streamGenerateContent", "POST", gemini.stream_generate_content),
+    ("models/{model:path}:countTokens", "POST", gemini.count_tokens),
+    ("cachedContents", "POST", cached_contents.create),
+    ("cachedContents", "GET", cached_contents.list_all),
+    ("cachedContents/{id}", "GET", cached_contents.get),
+    ("cachedContents/{id}", "PATCH", cached_contents.patch),
+    ("cachedContents/{id}", "DELETE", cached_contents.delete),
+)
+"""Below each of Google's versions, which are alike here."""
 Gate = Callable[[str | None], Caller]
 """From the `Authorization` header to the caller. Raises ApiError."""
 
@@ -52,6 +67,8 @@ def create_app(
     keyring = load_keyring(settings)
     metrics = Metrics(engine)
     model = settings.served_model_name or settings.model
+    books = Books(store, metrics)
+    terms = AllTerms(model, settings.aliases, Rules.packaged())
     ctx = Context(
         engine=engine,
         codec=codec,
@@ -62,8 +79,10 @@ def create_app(
         model=model,
         vocab_size=codec.vocab_size,
         created=int(time.time()),
-        terms=AllTerms(model, settings.aliases, Rules.packaged()),
-        books=Books(store, metrics),
+        terms=terms,
+        books=books,
+        compared=Compared(),
+        contents=Contents(engine, terms, books),
         now=now,
     )
 
@@ -74,8 +93,12 @@ def create_app(
     routes = [
         route("/v1/chat/completions", "POST", chat(OpenAIChat()), tenant),
         route("/v1/completions", "POST", completions, tenant),
+        route("/v1/messages", "POST", chat(AnthropicMessages()), tenant),
+        route("/v1/messages/count_tokens", "POST", count_tokens, tenant),
         route("/v1/models", "GET", about.models, tenant),
         route("/v1/models/{model:path}", "GET", about.one_model, tenant),
+        route("/v1beta/models", "GET", about.models, tenant),
+        route("/v1beta/models/{model:path}", "GET", about.one_model, tenant),
         route("/v1/usage", "GET", usage, tenant),
         route("/tokenize", "POST", tokens.tokenize, tenant),
         route("/detokenize", "POST", tokens.detokenize, tenant),
@@ -92,6 +115,11 @@ def create_app(
         route("/metrics", "GET", about.metrics, operator),
         route("/health", "GET", about.health, _open),
     ]
+    for version in ("v1", "v1beta"):
+        routes += [
+            route(f"/{version}/{path}", method, endpoint, tenant)
+            for path, method, endpoint in GEMINI
+        ]
     middleware = [Middleware(Observe, metrics=ctx.metrics)]
     return Starlette(
         routes=routes, middleware=middleware, exception_handlers={HTTPException: on_http_exception}

@@ -2,11 +2,11 @@
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from starlette.responses import Response
 
-from headstart.dialects.chat import ChatRequest
+from headstart.dialects.chat import ChatRequest, Comparison
 from headstart.dialects.choice import ChoiceAssembler
 from headstart.dialects.dialect import Dialect, Head, Stream
 from headstart.dialects.gathered import Gathered
@@ -96,6 +96,8 @@ async def answer(ctx: Context, call: Call, dialect: Dialect, job: Job) -> Respon
     generations = await submit(
         ctx.engine, [job.asked.generate], grammar_field=_grammar_field(request)
     )
+    if request.comparison is not None:
+        job = _compared(ctx, job, request.comparison)
     settlement = Settlement(
         source=Source(job.head.id, request.model, dialect.name, call.caller, call.began),
         asked=[job.asked],
@@ -123,6 +125,14 @@ async def answer(ctx: Context, call: Call, dialect: Dialect, job: Job) -> Respon
         return await while_connected(call.receive, _whole(ctx, job, answer, dialect))
     finally:
         await answer.aclose()
+
+
+def _compared(ctx: Context, job: Job, wish: Comparison) -> Job:
+    """Compare the prompt with the earlier one, and keep it for a later one."""
+    prompt = job.asked.prompt
+    found = ctx.compared.diagnose(job.terms.contract, wish.previous, prompt)
+    ctx.compared.add(job.head.id, prompt)
+    return replace(job, head=replace(job.head, diagnosis=found))
 
 
 async def _whole(ctx: Context, job: Job, answer: Answer, dialect: Dialect) -> Response:

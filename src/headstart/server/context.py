@@ -10,6 +10,8 @@ from headstart.dialects.sampling import Sampling
 from headstart.engine.api import Engine
 from headstart.server.auth import Keyring
 from headstart.server.books import Books
+from headstart.server.compared import Compared
+from headstart.server.contents import Contents
 from headstart.server.metrics import Metrics
 from headstart.server.reports import Reports
 from headstart.server.terms import AllTerms
@@ -41,6 +43,9 @@ class Context:
     """Start of the server, in seconds since the epoch."""
     terms: AllTerms
     books: Books
+    compared: Compared
+    contents: Contents
+    """What clients of Gemini's dialect have stored."""
     now: Callable[[], float]
     """Seconds since the epoch: the clock of the contracts."""
 

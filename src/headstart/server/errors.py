@@ -51,7 +51,9 @@ def to_api_error(error: Exception) -> ApiError:
         case TextError():
             return invalid(str(error))
         case PromptTooLong():
-            return context_length_exceeded(str(error), None)
+            return context_length_exceeded(
+                str(error), None, prompt_tokens=error.prompt_tokens, limit=error.limit
+            )
         case QueueFull():
             return rate_limited(str(error), error.retry_after)
         case InvalidRequest():

@@ -1,9 +1,11 @@
 """Stands in front of the application while the model is loading."""
 
+from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from headstart.dialects.errors import ApiError
 from headstart.server.errors import error_response
+from headstart.server.manners import manners_of
 
 LOADING = ApiError(
     503,
@@ -26,5 +28,8 @@ class Gate:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or turn it away."""
-        answer = self._app or error_response(LOADING)
-        await answer(scope, receive, send)
+        if self._app is not None:
+            await self._app(scope, receive, send)
+            return
+        loading = error_response(LOADING, manners_of(Request(scope)))
+        await loading(scope, receive, send)

@@ -10,7 +10,12 @@ ENDPOINTS = frozenset(
     {
         "/v1/chat/completions",
         "/v1/completions",
+        "/v1/messages",
+        "/v1/messages/count_tokens",
+        "/v1/cachedContents",
         "/v1/models",
+        "/v1beta/cachedContents",
+        "/v1beta/models",
         "/tokenize",
         "/detokenize",
         "/cache",
@@ -25,6 +30,10 @@ ENDPOINTS = frozenset(
 )
 
 
+METHODS = ("generateContent", "streamGenerateContent", "countTokens")
+"""What Gemini's clients ask of a model, behind its name."""
+
+
 class Observe:
     """ASGI middleware. It never looks into bodies, so streams pass through untouched."""
 
@@ -37,7 +46,7 @@ class Observe:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        endpoint = scope["path"] if scope["path"] in ENDPOINTS else "other"
+        endpoint = endpoint_of(scope["path"])
         request_id = scope["headstart.request_id"] = uuid4().hex
         headers = [
             (b"x-request-id", request_id.encode()),  # As OpenAI's client reads it,
@@ -51,3 +60,14 @@ class Observe:
             await send(message)
 
         await self.app(scope, receive, observed)
+
+
+def endpoint_of(path: str) -> str:
+    """A label of few values: names of models and other things are no part of it."""
+    if path in ENDPOINTS:
+        return path
+    version, _, rest = path.removeprefix("/").partition("/")
+    _, _, method = rest.rpartition(":")
+    if version in ("v1", "v1beta") and rest.startswith("models/") and method in METHODS:
+        return f"/{version}/models:{method}"
+    return "other"

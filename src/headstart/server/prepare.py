@@ -85,19 +85,20 @@ def to_params(
     limit = ctx.engine.context_length
     room = limit - prompt_tokens
     wanted = sampling.max_tokens
-    if room < 1 or (wanted is not None and wanted > room):
+    too_many = wanted is not None and wanted > room and not sampling.fitting
+    if room < 1 or too_many:
         asked = f" and {wanted} for the completion" if wanted is not None else ""
         message = (
             f"This model's maximum context length is {limit} tokens. However, you requested"
             f" {prompt_tokens} tokens in the {field}{asked}. Reduce the length of either."
         )
-        raise context_length_exceeded(message, field)
+        raise context_length_exceeded(message, field, prompt_tokens=prompt_tokens, limit=limit)
     bias = sampling.logit_bias
     if bias and max(bias) >= ctx.vocab_size:
         message = f"'logit_bias': {max(bias)} is no token id (0 to {ctx.vocab_size - 1})."
         raise invalid(message, "logit_bias", "invalid_value")
     return SamplingParams(
-        max_tokens=room if wanted is None else wanted,
+        max_tokens=room if wanted is None else min(wanted, room),
         temperature=sampling.temperature,
         top_p=sampling.top_p,
         top_k=sampling.top_k,

@@ -23,6 +23,7 @@ async def usage(ctx: Context, call: Call) -> Response:
     if store is None or path is None:
         message = "This server keeps no ledger: start it with --ledger FILE."
         raise ApiError(404, message, code="no_ledger")
+    ctx.contents.bill(call.began)
     query = call.request.query_params
     tenant = query.get("tenant") if call.caller.operator else call.caller.tenant
     asked_by = query.get("by")

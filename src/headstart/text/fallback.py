@@ -1,9 +1,10 @@
 """Tools for models whose template knows none: the Hermes format, written into ordinary messages.
 
-Nothing a client sends is dropped in silence. The tools become a section at the end of the system
+Nothing a client sends is dropped in silence. The tools become the first section of the system
 message (a new one where there is none), an assistant's calls become `<tool_call>` text in its
 message, and tool results become `<tool_response>` text in a user message, consecutive results
-sharing one, so that roles still alternate. Qwen2.5's template renders the same shapes.
+sharing one, so that roles still alternate. Tools come first because they change least: a prefix of
+them survives another system text, as the caching rules of Anthropic and OpenAI have it.
 """
 
 import json
@@ -33,7 +34,7 @@ def without_tools(conversation: Conversation) -> Conversation:
     section = tools_section(conversation.tools)
     if messages and messages[0].role in ("system", "developer"):
         first = replace(
-            messages[0], content="\n\n".join(filter(None, (messages[0].content, section)))
+            messages[0], content="\n\n".join(filter(None, (section, messages[0].content)))
         )
         return Conversation((first, *messages[1:]))
     return Conversation((Message("system", section), *messages))

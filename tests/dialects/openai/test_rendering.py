@@ -247,7 +247,11 @@ def test_the_stream_ends_with_openais_word() -> None:
     [
         (invalid("x", "a.b"), 400, None),
         (model_not_found("x", ("m",)), 404, "model_not_found"),
-        (context_length_exceeded("x", "messages"), 400, "context_length_exceeded"),
+        (
+            context_length_exceeded("x", "m", prompt_tokens=2, limit=1),
+            400,
+            "context_length_exceeded",
+        ),
         (rate_limited("x", 3), 429, "rate_limit_exceeded"),
         (server_error("x"), 500, "server_error"),
     ],

@@ -1,0 +1,1 @@
+"""Gemini's wire format: generateContent, countTokens, cachedContents, models, errors."""

@@ -1,0 +1,117 @@
+"""Proto-JSON, as Google's APIs read it.
+
+Every field has two spellings, camelCase and snake_case; null is absent; numbers may be strings; a
+name that nobody knows is an error (protobuf.dev/programming-guides/json). Structs here are named
+by the protocol buffers' fields, and so are the paths in errors, as Google spells them there.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import inspect
+
+from headstart.dialects.body import decode_object
+from headstart.dialects.errors import ApiError, invalid
+from headstart.dialects.gemini.errors import BadRequest, Violation
+
+T = TypeVar("T")
+
+PROTO = {"int": "TYPE_INT32", "float": "TYPE_FLOAT", "str": "TYPE_STRING", "bool": "TYPE_BOOL"}
+MOST_SHOWN = 200
+_AT = re.compile(r" - at `(?:key in )?\$\.?(.*?)`$")
+_EXPECTED = re.compile(r"Expected `(\w+)")
+_STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
+
+
+def read(body: bytes, into: type[T], where: str = "") -> T:
+    """The message that `body` holds; `where` leads the paths in errors. Raises ApiError 400."""
+    raw = decode_object(body)
+    strangers: list[Violation] = []
+    try:
+        named = dict(_fields(raw, into, where, strangers))
+        if strangers:
+            raise BadRequest.of(strangers)
+        return msgspec.convert(named, into, strict=False)
+    except msgspec.ValidationError as error:
+        raise _explain(str(error), named, where) from None
+    except RecursionError:
+        raise invalid("The request body is nested too deeply.") from None
+
+
+def _named(value: Any, kind: inspect.Type, path: str, strangers: list[Violation]) -> Any:
+    """`value` with fields by their one name and without nulls."""
+    match kind, value:
+        case inspect.StructType(cls), dict():
+            return dict(_fields(value, cls, path, strangers))
+        case inspect.ListType(item_type=item), list():
+            return [_named(v, item, f"{path}[{i}]", strangers) for i, v in enumerate(value)]
+        case inspect.DictType(value_type=item), dict():
+            return {
+                key: _named(each, item, f"{path}[{index}].value", strangers)
+                for index, (key, each) in enumerate(value.items())
+            }
+    return value
+
+
+def _fields(
+    value: dict[str, Any], cls: type, path: str, strangers: list[Violation]
+) -> Iterator[tuple[str, Any]]:
+    known = _spellings(cls)
+    spelled: dict[str, str] = {}
+    for key, each in value.items():
+        if key not in known:
+            at = f" at '{path}'" if path else ""
+            text = f'Invalid JSON payload received. Unknown name "{key}"{at}: Cannot find field.'
+            strangers.append(Violation(text, path))
+        elif each is not None:
+            name, kind = known[key]
+            if spelled.setdefault(name, key) != key:
+                text = f"Invalid value at '{path}': '{spelled[name]}' and '{key}' are one field."
+                raise BadRequest.of([Violation(text, path)])
+            yield name, _named(each, kind, f"{path}.{name}" if path else name, strangers)
+
+
+@lru_cache(maxsize=64)
+def _spellings(cls: type) -> dict[str, tuple[str, inspect.Type]]:
+    """Both spellings of every field: its name, and what it holds where it isn't null."""
+    kind = inspect.type_info(cls)
+    assert isinstance(kind, inspect.StructType)
+    found = {}
+    for field in kind.fields:
+        holds = field.type
+        if isinstance(holds, inspect.UnionType):
+            holds = next(each for each in holds.types if not isinstance(each, inspect.NoneType))
+        found[field.name] = found[camel(field.name)] = field.name, holds
+    return found
+
+
+def camel(name: str) -> str:
+    """`max_output_tokens` as `maxOutputTokens`."""
+    first, *others = name.split("_")
+    return first + "".join(other.capitalize() for other in others)
+
+
+def _explain(text: str, named: Any, where: str) -> ApiError:
+    found = _AT.search(text)
+    inner = found[1] if found else ""
+    path = ".".join(part for part in (where, inner) if part)
+    problem = (text[: found.start()] if found else text).replace(" | null`", "`")
+    expected = _EXPECTED.match(problem)
+    proto = PROTO.get(expected[1]) if expected and " got " in problem else None
+    said = _at(named, inner)
+    if proto is None:
+        shown = f"Invalid value at '{path}', {said}: {problem}."
+    else:
+        shown = f"Invalid value at '{path}' ({proto}), {said}"
+    return BadRequest.of([Violation(shown, path)])
+
+
+def _at(value: Any, path: str) -> str:
+    """The beginning of what stands at `path`, as JSON; in a map, of the map."""
+    for name, index in _STEP.findall(path.partition("[...]")[0]):
+        value = value[name] if name else value[int(index)]
+    return json.dumps(value)[:MOST_SHOWN]
