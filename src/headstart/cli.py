@@ -174,8 +174,8 @@ def serve(
         typer.Option(help="How KV is packed in the tiers; int8 and fp8 are lossy."),
     ] = "raw",
     tier_write: Annotated[
-        Literal["through", "selective"],
-        typer.Option(help="Send KV down once it is computed, or once it is reused."),
+        Literal["through", "selective", "back"],
+        typer.Option(help="Send KV down once it is computed, once it is reused, or as it leaves."),
     ] = "through",
     warm_restart: Annotated[
         bool, typer.Option(help="After a start bring up from --disk what was hot, while idle.")

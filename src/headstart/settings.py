@@ -64,8 +64,9 @@ class Settings:
 
     int8 and fp8 lose bits, so what came from such a tier isn't exactly what would be computed.
     """
-    tier_write: Literal["through", "selective"] = "through"
-    """When KV goes down to the tiers: once it is computed, or once it is reused."""
+    tier_write: Literal["through", "selective", "back"] = "through"
+    """When KV goes down to the tiers: once it is computed, once it is reused, or when it leaves the
+    pool; `back` sends what the pool holds when the server ends."""
     warm_restart: bool = True
     """After a start bring up what was hot from the disk, while there is nothing else to do."""
     kv_events: str | None = None

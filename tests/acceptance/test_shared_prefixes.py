@@ -161,6 +161,30 @@ def test_what_is_shared_comes_back_from_the_disk_of_whoever_kept_it(
         assert hit(live, "key-b", [*prompt[:-1], 7]) == 0
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("write", ["through", "back"])
+@pytest.mark.parametrize("index", ["radix", "hash"])
+def test_after_a_restart_each_tenant_finds_its_own_chunks_within_over_and_behind_the_gate(
+    start: Any, tmp_path: Path, index: str, write: str
+) -> None:
+    """Chunks of 256 tokens, and 288 that are shared. Every hit is computed again."""
+    declared = prompt_of(300)
+    how = {"disk": str(tmp_path / "kv"), "tier_write": write, "prefix_index": index}
+    prompts = {key: [*declared, *prompt_of(480, len(key))] for key in ("key-a", OPERATOR)}
+    with start({"tokens": declared}, **how) as live:
+        for key, prompt in prompts.items():
+            complete(live, key, prompt)
+    with start({"tokens": declared}, verify_hits=1.0, **how) as live:
+        assert [hit(live, key, prompt) for key, prompt in prompts.items()] == [768, 768]
+        deadline = time.monotonic() + 10
+        while live.engine.stats().verified.hits < 2:
+            assert time.monotonic() < deadline, "a hit was not verified"
+            time.sleep(0.01)
+        assert live.engine.stats().verified.wrong == 0
+        loaded = live.engine.stats().loaded_tokens
+        assert loaded == {"disk": 768 + 768 - 288}
+
+
 def test_a_reset_forgets_what_is_shared_too(start: Any) -> None:
     with start({"tokens": SHARED}) as live:
         complete(live, "key-a", SHARED)

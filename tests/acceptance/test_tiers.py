@@ -25,8 +25,11 @@ from tests.stores.faults import FaultyStore
 from tests.stores.servers import running_server
 from tests.stores.test_real_disks import MAY_MOUNT, REPOSITORY
 
+from headstart.engine.api import EngineStopped
+from headstart.engine.build import build_engine
 from headstart.engine.core import LocalEngine
 from headstart.model.load import LoadedModel
+from headstart.settings import Settings
 from headstart.stores import RamStore
 from headstart.stores.inspect import chunks as inspect_chunks
 
@@ -112,6 +115,66 @@ def test_answers_from_the_disk_agree_with_the_cold_ones_and_are_cut_at_chunks_on
     run(main)
 
 
+def test_written_back_when_the_server_ends_answers_are_the_cold_ones_after_a_restart(
+    tiny: LoadedModel, tmp_path: Path
+) -> None:
+    settings = {"deterministic": True, "disk": str(tmp_path), "tier_write": "back"}
+
+    async def main() -> None:
+        async with tiered(tiny, **settings) as engine:
+            cold = await ask(engine, PROMPTS)
+            await drained(engine)
+            assert chunk_files(tmp_path) == []
+        async with tiered(tiny, **settings) as engine:
+            for length, one, prompt in zip(LENGTHS, cold, PROMPTS, strict=True):
+                warm = await answer(engine, prompt)
+                hold_exactly(one, warm, f"{length} tokens")
+                assert warm.reuse.loaded.get("disk", 0) == whole_chunks(length)
+
+    run(main)
+
+
+def test_written_back_when_it_leaves_the_pool_answers_are_the_cold_ones(
+    tiny: LoadedModel,
+) -> None:
+    """Four prompts of three chunks in a pool for one and a half of them."""
+    prompts = [prompt_of(800, seed) for seed in range(4)]
+    settings = {"deterministic": True, "kv_memory_bytes": 1200 * 512, "ram_tier_bytes": 32 << 20}
+
+    async def main() -> None:
+        async with tiered(tiny, tier_write="back", **settings) as engine:
+            cold = await ask(engine, prompts)
+            await drained(engine)
+            loaded = 0
+            for one, prompt in zip(cold, prompts, strict=True):
+                warm = await answer(engine, prompt)
+                hold_exactly(one, warm, "after it left")
+                loaded += warm.reuse.loaded.get("ram", 0)
+                await drained(engine)
+            assert loaded >= 3 * 768 - 768
+
+    run(main)
+
+
+def test_an_engine_whose_books_are_wrong_writes_nothing_back_when_it_ends(
+    tiny: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def main() -> None:
+        engine = build_engine(tiny, Settings(disk=str(tmp_path), tier_write="back"))
+        await answer(engine, PROMPTS[-1])
+
+        def broken(now: float) -> None:
+            raise ZeroDivisionError
+
+        monkeypatch.setattr(engine._scheduler, "plan", broken)
+        with pytest.raises(EngineStopped):
+            await answer(engine, PROMPTS[-1])
+        await engine.aclose(5.0)
+        assert chunk_files(tmp_path) == []
+
+    run(main)
+
+
 @pytest.mark.parametrize(("block_size", "chunk"), [(1, 256), (784, 784)])
 def test_unusual_block_sizes_come_back_bit_for_bit_too(
     tiny: LoadedModel, tmp_path: Path, block_size: int, chunk: int
@@ -169,6 +232,42 @@ def test_a_reset_holds_over_a_restart(tiny: LoadedModel, tmp_path: Path) -> None
         assert await cached() == 768
 
     run(main)
+
+
+@pytest.mark.parametrize("kind", ["folder", "server"])
+def test_a_reset_holds_over_a_restart_also_where_only_a_remote_can_tell(
+    tiny: LoadedModel, tmp_path: Path, kind: str
+) -> None:
+    """Others who share the remote keep theirs as long as they run."""
+    prompt = PROMPTS[-1]
+
+    async def cached(remote: str) -> int:
+        async with tiered(tiny, remote=remote) as engine:
+            first = (await answer(engine, prompt)).reuse.cached_tokens
+            await drained(engine)
+            return first
+
+    async def main(remote: str) -> None:
+        assert await cached(remote) == 0
+        assert await cached(remote) == 768
+        async with tiered(tiny, remote=remote) as one, tiered(tiny, remote=remote) as other:
+            one.reset_cache()
+            assert (await answer(one, prompt)).reuse.cached_tokens == 0
+            assert (await answer(other, prompt)).reuse.loaded == {"remote": 768}
+            await drained(one)
+            other.reset_cache()
+            assert (await answer(other, prompt)).reuse.cached_tokens == 0
+            await drained(other)
+        assert await cached(remote) == 768  # What was computed after the last reset.
+        async with tiered(tiny, remote=remote) as engine:
+            engine.reset_cache()
+        assert await cached(remote) == 0
+
+    if kind == "folder":
+        run(lambda: main(str(tmp_path)))
+    else:
+        with running_server(save="") as server:
+            run(lambda: main(f"valkey://127.0.0.1:{server.port}"))
 
 
 def test_without_the_prefix_cache_nothing_comes_up_from_a_tier_either(

@@ -15,7 +15,11 @@ from headstart.cache import (
     Reason,
     Stored,
     Visit,
+    keys_up,
+    stretch,
 )
+from headstart.cache.keys import token_bytes
+from headstart.cache.node import Node
 
 SYSTEM = list(range(8))
 """Two blocks that are declared."""
@@ -164,15 +168,67 @@ def test_keys_for_tiers_are_the_tenants_own_and_the_same_in_the_pool_and_not(
     keys = {}
     for space in (ACME, GLOBEX):
         lease = acquired(cache, prompt, space)
-        before = cache.keys_ahead(lease.chain, prompt)
+        root, before = lease.chain.root, cache.keys_ahead(lease.chain, prompt)
         cache.publish(lease, prompt, 4)
-        early = cache.keys(lease)
+        early = stretch(cache.path(lease), 0, lease.shared)
         cache.publish(lease, prompt)
-        keys[space] = cache.keys(lease)
-        assert keys[space][: len(early)] == early
-        assert keys[space][before[0] + 1 :] == before[1]
+        whole = stretch(cache.path(lease), 0, 4)
+        assert (early.namespace, early.parent) == (whole.namespace, whole.parent) == (space, root)
+        keys[space] = list(keys_up(cache.path(lease), 4, 1))[::-1]
+        assert keys[space][early.first + len(early.blocks) - 1] == early.key
+        assert keys[space][before[0] :] == before[1]
         cache.release(lease)
     assert not set(keys[ACME]) & set(keys[GLOBEX])
+
+
+@pytest.mark.parametrize("behind", [0, 1, 3, 8])
+def test_whoever_listens_is_told_all_that_a_tenant_has_in_that_tenants_keys(
+    cache: PrefixCache, behind: int
+) -> None:
+    """What is shared as often as somebody ceases to use it, and once more as nobody's own."""
+    left: dict[str, list[bytes]] = {}
+
+    def told(node: Node, begin: int, end: int) -> None:
+        for at in range(begin, end):
+            part = stretch(node, at, at + 1)
+            assert part.tokens == token_bytes(prompt[4 * at : 4 * at + 4])
+            assert not any(cache._pool.is_free(block) for block in part.blocks)
+            left.setdefault(part.namespace.tenant, []).append(part.key)
+
+    cache.on_leaving(told)
+    prompt = [*SYSTEM, *range(50, 50 + behind)]
+    chains = [stored(cache, prompt, space).chain for space in (ACME, GLOBEX)]
+    assert set(left) == (set() if behind else {"acme", "globex"})
+    cache.trim(0)
+    cache.audit()
+    for chain in chains:
+        keys = left.pop(chain.namespace.tenant)
+        assert set(keys) == set(chain.keys(len(prompt) // 4)[: len(prompt) // 4])
+        assert len(keys) == len(set(keys))
+    assert [len(keys) for keys in left.values()] == [2]
+
+
+def test_a_request_that_finds_no_room_makes_nothing_leave(cache: PrefixCache) -> None:
+    stored(cache, [*SYSTEM, 50, 51, 52, 53], ACME)
+    left: list[Node] = []
+    cache.on_leaving(lambda node, begin, end: left.append(node))
+    shared = cache.chain(namespace(tenant="everybody"))
+    shared.extend(SYSTEM)
+    assert cache.acquire(cache.chain(GLOBEX, shared), [*SYSTEM, *range(200)]) is None
+    assert left == []
+    cache.audit()
+
+
+def test_keys_ahead_of_a_limit_are_the_tenants_own(cache: PrefixCache) -> None:
+    """The limit before, on and behind the end of what is shared."""
+    prompt = [*SYSTEM, *range(50, 58)]
+    lease = acquired(cache, prompt, ACME)
+    for published in (0, 4, 8, 12):
+        cache.publish(lease, prompt, published)
+        for limit in range(len(prompt) + 1):
+            depth, keys = cache.keys_ahead(lease.chain, prompt, limit=limit)
+            assert depth == min(published, limit) // 4
+            assert keys == lease.chain.keys(4)[depth : limit // 4]
 
 
 @pytest.mark.parametrize("policy", sorted(POLICIES))

@@ -21,8 +21,12 @@ from headstart.cache import (
     OverBudget,
     Pin,
     PrefixCache,
+    Stretch,
+    keys_up,
     reusable_tokens,
+    stretch,
 )
+from headstart.cache.keys import block_key
 from headstart.cache.node import Node
 from headstart.cache.policies import Lru
 
@@ -130,6 +134,7 @@ class Twin:
         self._chunk = factor or 1
         """Blocks that go down and come up together."""
         self._tier: dict[BlockKey, Written] = {}
+        self.cache.on_leaving(self._leave)
 
     def start(self, tenant: str, tokens: list[int]) -> Sequence:
         """A request nobody has looked at yet."""
@@ -162,11 +167,26 @@ class Twin:
         lease = sequence.holding.lease
         if lease.generation != self.cache.generation:
             return
-        keys = self.cache.keys(lease)
-        assert len(keys) == lease.shared + 1
-        for block, key in zip(lease.blocks, keys[1:], strict=False):
-            written = self._written[block]
-            assert self._tier.setdefault(key, written) == written, "one key for two contents"
+        path = self.cache.path(lease)
+        keys = list(keys_up(path, lease.shared, 1))
+        assert len(keys) == lease.shared
+        for at, key in enumerate(reversed(keys)):
+            part = stretch(path, at, at + 1)
+            assert (part.key, part.blocks) == (key, [lease.blocks[at]])
+            assert part.namespace == self._namespace(sequence.space)
+            self._keep(part)
+
+    def _leave(self, node: Node, begin: int, end: int) -> None:
+        """The same for what the pool gives up."""
+        for at in range(begin, end):
+            self._keep(stretch(node, at, at + 1))
+
+    def _keep(self, part: Stretch) -> None:
+        (block,) = part.blocks
+        written = self._written[block]
+        assert tuple(array("I", part.tokens)) == written[2][part.first * self.oracle.size :]
+        assert part.key == block_key(part.parent, part.tokens)
+        assert self._tier.setdefault(part.key, written) == written, "one key for two contents"
 
     def ask_tier(self, sequence: Sequence) -> None:
         """What follows its cached prefix begins to come up; it lands when it is admitted."""

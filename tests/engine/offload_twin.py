@@ -1,24 +1,25 @@
 """The real scheduler, cache, pool and tiers around a model whose KV can be checked at every place.
 
-The KV of a position is a number drawn from the tenant and all tokens up to it, so KV of another
-prefix, of another tenant, torn or never written is told at once.
+The KV of a position is a number drawn from whoever it belongs to and all tokens up to it, so KV of
+another prefix, of another tenant, torn or never written is told at once.
 """
 
 import random
 from array import array
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import torch
 from tests.stores.tiering import Rig
 
-from headstart.cache import PrefixCache
+from headstart.cache import Chain, PrefixCache
 from headstart.cache.keys import Namespace
 from headstart.engine.offload import Offload
 from headstart.engine.scheduler import Scheduler
 from headstart.engine.sequence import Group, Sequence
+from headstart.engine.shared import SharedPrefixes
 from headstart.model.config import ModelConfig
 from headstart.model.kv import KVPool
 from headstart.stores import Store
@@ -29,7 +30,10 @@ WAIT = 20.0
 
 
 class Twin:
-    """`chunk_blocks` blocks go down together. `fixed`: deterministic mode with such borders."""
+    """`chunk_blocks` blocks go down together. `fixed`: deterministic mode with such borders.
+
+    `declared`: prefixes that tenants share.
+    """
 
     def __init__(
         self,
@@ -38,10 +42,13 @@ class Twin:
         block_size: int = 4,
         chunk_blocks: int = 2,
         fixed: int | None = None,
-        selective: bool = False,
+        write: Literal["through", "selective", "back"] = "through",
         arena: int = 1 << 20,
         step_tokens: int = 64,
+        ttl: float | None = None,
         stores: Mapping[str, Store] | None = None,
+        index: str = "radix",
+        declared: Iterable[list[int]] = (),
     ) -> None:
         self.rig = Rig(
             *names,
@@ -49,7 +56,15 @@ class Twin:
             arena=arena,
             chunk_bytes=chunk_blocks * block_size * KV_BYTES,
         )
-        self.cache = PrefixCache(blocks, block_size, reuse_unit=fixed or 1)
+        self.cache = PrefixCache(
+            blocks,
+            block_size,
+            reuse_unit=fixed or 1,
+            clock=lambda: self.rig.clock.now,
+            ttl=ttl,
+            index=index,
+        )
+        self.shared = SharedPrefixes(self.cache, declared)
         self.pool = KVPool(
             cast(ModelConfig, SimpleNamespace(layers=1, kv_heads=1, head_dim=4)),
             blocks=blocks,
@@ -62,7 +77,7 @@ class Twin:
             self.cache,
             self.pool,
             chunk_blocks=chunk_blocks,
-            selective=selective,
+            write=write,
             clock=self.rig.clock,
             wall_ns=self.rig.clock.wall,
         )
@@ -77,7 +92,7 @@ class Twin:
         self._arrivals = 0
 
     def close(self) -> None:
-        self.rig.tiers.close(WAIT)
+        self.offload.close(WAIT, flush=False)
 
     def namespace(self, tenant: str, **changes: Any) -> Namespace:
         fields: dict[str, Any] = {
@@ -99,7 +114,7 @@ class Twin:
         sequence = Sequence(
             Group(len(prompt)),
             array("I", prompt),
-            self.cache.chain(self.namespace(tenant, **changes)),
+            self.shared.chain(self.namespace(tenant, **changes), prompt),
             self._arrivals,
             max_tokens,
         )
@@ -139,23 +154,37 @@ class Twin:
         self.cache.audit()
         return bool(work)
 
+    def finish(self) -> None:
+        """Step until nobody waits or runs, waiting for loads."""
+        while self.scheduler.waiting or self.scheduler.running:
+            if not self.step():
+                assert any(each.load for each in self.scheduler.waiting), "nothing to do"
+                for each in self.scheduler.waiting:
+                    self.loaded(each)
+
     def drop(self, sequence: Sequence) -> None:
         """It ends, or its client leaves."""
         self.scheduler.finish(sequence)
         self.done.append(sequence)
 
     def forget_pool(self) -> None:
-        """As after a restart with the same tiers; nothing may run."""
+        """All leaves the pool, and what is on its way down arrives; nothing may run."""
         self.rig.drained()
         self.cache._tree.trim(0)
         self.pool._data.fill_(float("nan"))
+        self.rig.drained()
+
+    def crash(self) -> None:
+        """As after a restart without a clean end, with the same tiers; nothing may run."""
+        leaving, self.cache._tree.leaving = self.cache._tree.leaving, None
+        self.forget_pool()
+        self.cache._tree.leaving = leaving
 
     def check(self, sequence: Sequence) -> None:
         """All that the sequence counts as computed is what computing would give."""
         lease, size = sequence.lease, self.cache.block_size
         assert lease is not None
-        tenant = _who(sequence)
-        for position, expected in enumerate(_kv(tenant, sequence.tokens, sequence.computed)):
+        for position, expected in enumerate(_kv(sequence, sequence.computed)):
             slot = lease.blocks[position // size] * size + position % size
             found = self.pool._data[..., slot, :].flatten().tolist()
             assert found == [expected] * 8, f"position {position} of {sequence.arrival}"
@@ -164,24 +193,28 @@ class Twin:
         lease, size = sequence.lease, self.cache.block_size
         assert lease is not None
         end = sequence.computed + count
-        values = _kv(_who(sequence), sequence.tokens, end)
+        values = _kv(sequence, end)
         for position in range(sequence.computed, end):
             slot = lease.blocks[position // size] * size + position % size
             self.pool._data[..., slot, :] = values[position]
 
 
-def _who(sequence: Sequence) -> bytes:
-    space = sequence.chain.namespace
-    return f"{space.tenant}|{space.salt}|{space.adapter!r}".encode()
-
-
-def _kv(who: bytes, tokens: "array[int]", count: int) -> list[float]:
-    digest = sha256(who)
+def _kv(sequence: Sequence, count: int) -> list[float]:
+    chain = sequence.chain
+    border = chain.border * chain.namespace.block_size
+    digest = sha256(_who(chain.shared or chain))
     values = []
-    for token in tokens[:count]:
+    for position, token in enumerate(sequence.tokens[:count]):
+        if position == border:
+            digest.update(_who(chain))
         digest.update(token.to_bytes(4, "little"))
         values.append(float(int.from_bytes(digest.digest()[:3], "little")))
     return values
+
+
+def _who(chain: Chain) -> bytes:
+    space = chain.namespace
+    return f"{space.tenant}|{space.salt}|{space.adapter!r}".encode()
 
 
 def prompt_of(length: int, seed: int = 0) -> list[int]:

@@ -10,9 +10,9 @@ import pytest
 from tests.engine.offload_twin import WAIT, Twin, prompt_of
 
 from headstart.cache import Reason
-from headstart.engine import offload as offload_module
 from headstart.engine.sequence import Sequence
-from headstart.stores.errors import Unavailable
+from headstart.stores import intake as intake_module
+from headstart.stores.errors import Full, Unavailable
 
 
 @contextmanager
@@ -289,7 +289,7 @@ def test_after_a_reset_nothing_old_is_sent_down_and_nothing_old_comes_up() -> No
 
 
 def test_a_preempted_sequence_counts_only_what_its_last_admission_reused() -> None:
-    """What it had loaded is gone from the pool when it is admitted again."""
+    """What it had loaded is gone from pool and tier when it is admitted again."""
     with twin(blocks=26, step_tokens=16) as t:
         prompt = prompt_of(65)
         t.run(prompt[:33])
@@ -300,9 +300,83 @@ def test_a_preempted_sequence_counts_only_what_its_last_admission_reused() -> No
         assert victim.loaded == {"disk": 32}
         t.scheduler._preempt(victim)
         t.forget_pool()
-        while victim not in t.done:
-            assert t.step()
+        t.rig.store["disk"].error = Unavailable("gone")
+        t.finish()
         assert account(victim) == (0, {})
+
+
+def test_a_preempted_sequence_looks_at_the_tiers_again_when_there_is_room_for_it() -> None:
+    """It had loaded 32 tokens and computed 16, all of which have left the pool since."""
+    with twin(blocks=26, step_tokens=16) as t:
+        prompt = prompt_of(65)
+        t.run(prompt[:33])
+        t.forget_pool()
+        victim = t.add(prompt)
+        t.loaded(victim)
+        assert t.step()
+        t.scheduler._preempt(victim)
+        t.forget_pool()
+        t.finish()
+        assert victim.loaded == {"disk": 48}
+        assert t.scheduler.counters.recomputed_tokens == 0
+
+
+def test_a_preempted_sequence_does_not_look_before_there_is_room_for_it() -> None:
+    """Until then the pool has what it will have lost by the time it is admitted."""
+    with twin(blocks=26, step_tokens=16) as t:
+        victim = t.add(prompt_of(65))
+        t.loaded(victim)
+        for _ in range(2):
+            assert t.step()
+        hog = t.cache.acquire(t.cache.chain(t.namespace("b")), [1] * 36)
+        assert hog is not None
+        t.scheduler._preempt(victim)
+        second = t.cache.acquire(t.cache.chain(t.namespace("b")), [2] * 68)
+        assert second is not None
+        assert not t.step()
+        assert victim.load is None
+        assert victim.looks_again
+        t.cache.release(hog)
+        t.cache.release(second)
+        t.rig.drained()
+        t.finish()
+        assert t.offload.loaded == {"disk": 32}
+
+
+def test_a_preempted_sequence_waits_for_its_load_no_longer_than_on_arrival() -> None:
+    with twin(blocks=26, step_tokens=16) as t:
+        victim = t.add(prompt_of(65))
+        t.loaded(victim)
+        for _ in range(2):
+            assert t.step()
+        t.scheduler._preempt(victim)
+        t.forget_pool()
+        held, go = threading.Event(), threading.Event()
+        t.rig.store["disk"].hooks["get"] = lambda: (held.set(), go.wait(WAIT))
+        t.offload.prefilled(100, 100.0)  # a token takes a second
+        assert not t.step()
+        assert held.wait(WAIT)
+        t.rig.clock.now += 0.8 * 32 - 0.1
+        assert not t.step()
+        t.rig.clock.now += 0.2
+        assert t.step()
+        t.finish()
+        assert account(victim) == (0, {})
+        go.set()
+
+
+def test_in_deterministic_mode_a_preempted_sequence_takes_only_its_prompt_from_a_tier() -> None:
+    """Another request has computed what it generated, but in other steps."""
+    with twin(fixed=8, chunk_blocks=2) as t:
+        victim = t.add(prompt_of(20), max_tokens=30)
+        t.loaded(victim)
+        while victim.generated < 25:
+            assert t.step()
+        t.run([*victim.tokens])
+        t.scheduler._preempt(victim)
+        t.forget_pool()
+        t.finish()
+        assert victim.loaded == {"disk": 16}
 
 
 def test_many_that_grow_in_a_small_pool_are_preempted_and_come_out_right() -> None:
@@ -311,8 +385,7 @@ def test_many_that_grow_in_a_small_pool_are_preempted_and_come_out_right() -> No
             prompts = [prompt_of(30, seed) for seed in range(8)]
             for prompt in prompts:
                 t.loaded(t.add(prompt, max_tokens=40))
-            while t.scheduler.waiting or t.scheduler.running:
-                assert t.step()
+            t.finish()
             t.rig.drained()
         assert t.scheduler.counters.preemptions > 0
         assert t.offload.loaded["ram"] > 0
@@ -360,7 +433,7 @@ def test_what_has_no_digest_is_neither_stored_nor_looked_for(changes: dict[str, 
 
 
 def test_selective_a_chunk_goes_down_when_it_is_reused_for_the_first_time() -> None:
-    with twin(selective=True) as t:
+    with twin(write="selective") as t:
         puts = t.rig.store["disk"].seen
         prompt = prompt_of(65)
         t.run(prompt)
@@ -378,39 +451,135 @@ def test_selective_a_chunk_goes_down_when_it_is_reused_for_the_first_time() -> N
 
 
 def test_selective_what_did_not_fit_into_the_queue_is_tried_again_at_the_next_reuse() -> None:
-    with twin(selective=True) as t:
+    with twin(write="selective") as t:
         prompt = prompt_of(65)
         t.run(prompt)
-        t.rig.tiers._queued = 1 << 40
+        t.rig.fill()
         t.run(prompt)
-        t.rig.tiers._queued = 0
+        t.rig.empty()
+        assert t.rig.events() == {"disk_dropped": 8}
         t.run(prompt)
         t.rig.drained()
         assert t.rig.counts("disk")["stored"] == 8
 
 
-def test_selective_remembers_no_more_chunks_than_it_may(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(offload_module, "SENT", 3)
-    with twin(selective=True) as t:
-        for _ in range(2):
-            t.run(prompt_of(65))
-        assert len(t.offload._sent) == 3
-
-
-def test_what_follows_a_dropped_chunk_is_not_sent_down() -> None:
+def test_what_finds_no_room_goes_down_as_soon_as_there_is_some_and_nothing_is_lost() -> None:
     with twin(step_tokens=16) as t:
         sequence = t.add(prompt_of(65))
         t.loaded(sequence)
         assert t.step()
         t.rig.drained()
-        t.rig.tiers._queued = 1 << 40
+        t.rig.fill()
         assert t.step()
-        t.rig.tiers._queued = 0
+        t.rig.empty()
+        assert t.rig.counts("disk")["stored"] == 2
         while sequence not in t.done:
             assert t.step()
         t.rig.drained()
+        assert t.rig.counts("disk")["stored"] == 8
+        assert t.rig.events() == {"disk_queued": 8}
+
+
+def test_what_found_no_room_to_its_end_goes_down_when_it_is_used_next() -> None:
+    with twin() as t:
+        prompt = prompt_of(65)
+        t.rig.fill()
+        t.run(prompt)
+        t.rig.empty()
+        assert t.rig.events() == {"disk_dropped": 8}
+        t.run(prompt[:41])
+        t.rig.drained()
+        assert t.rig.counts("disk")["stored"] == 5
+        t.run(prompt)
+        t.crash()
+        assert account(t.run(prompt)) == (64, {"disk": 64})
+
+
+@pytest.mark.parametrize("write", ["through", "selective"])
+def test_what_a_tier_declines_is_offered_again_at_its_next_use(write: Any) -> None:
+    with twin("ram", "disk", write=write) as t:
+        prompt = prompt_of(65)
+        t.rig.store["disk"].error = Full("no room")
+        for _ in range(2):
+            t.run(prompt)
+        t.rig.drained()
+        assert t.rig.counts("ram")["stored"] == 8
+        assert "stored" not in t.rig.counts("disk")
+        t.rig.store["disk"].error = None
+        t.rig.clock.now += 1.0
+        for _ in range(2):  # The first chunk alone, to see whether it is taken; then all.
+            t.run(prompt)
+            t.rig.drained()
+        assert t.rig.counts("disk")["stored"] == 8
+        assert t.rig.counts("ram")["stored"] == 8
+
+
+def test_a_chunk_behind_one_that_was_declined_is_declined_too_and_comes_after_it() -> None:
+    with twin(step_tokens=16) as t:
+        puts: list[int] = []
+        store = t.rig.store["disk"]
+
+        def third_fails() -> None:
+            puts.append(len(puts))
+            store.error = Unavailable("gone") if len(puts) == 3 else None
+
+        store.hooks["put"] = third_fails
+        prompt = prompt_of(65)
+        t.run(prompt)
+        t.rig.drained()
         assert t.rig.counts("disk")["stored"] == 2
-        assert t.rig.events() == {"dropped": 1}
+        assert len(puts) == 3
+        t.rig.clock.now += 1.0
+        t.run(prompt)
+        t.rig.drained()
+        t.run(prompt)
+        t.crash()
+        assert account(t.run(prompt)) == (64, {"disk": 64})
+
+
+def test_what_was_declined_in_the_middle_is_offered_again_while_its_request_still_runs() -> None:
+    with twin(step_tokens=16) as t:
+        puts: list[int] = []
+        store = t.rig.store["disk"]
+
+        def third_fails() -> None:
+            puts.append(len(puts))
+            store.error = Unavailable("gone") if len(puts) == 3 else None
+
+        store.hooks["put"] = third_fails
+        sequence = t.add(prompt_of(65))
+        t.loaded(sequence)
+        while sequence not in t.done:
+            assert t.step()
+            t.rig.drained()
+            t.rig.clock.now += 1.0
+        assert t.rig.counts("disk")["stored"] == 8
+
+
+def test_a_tier_that_keeps_up_gets_what_another_has_no_room_for() -> None:
+    with twin("ram", "disk") as t:
+        held, go = threading.Event(), threading.Event()
+        t.rig.store["disk"].hooks["put"] = lambda: (held.set(), go.wait(WAIT))
+        t.rig.tier["disk"].write.took(5.0, 3 * t.offload.tiers.chunk_bytes, 0.0)
+        prompt = prompt_of(65)
+        t.run(prompt)
+        assert held.wait(WAIT)
+        t.rig.until(lambda: t.rig.counts("ram").get("stored", 0) == 8)
+        assert t.rig.events()["disk_dropped"] == 6
+        assert "ram_dropped" not in t.rig.events()
+        go.set()
+
+
+def test_a_tier_is_remembered_to_have_no_more_chunks_than_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(intake_module, "KNOWN", 6)
+    with twin(write="selective") as t:
+        for _ in range(4):
+            t.run(prompt_of(65))
+            t.rig.drained()
+        assert len(t.rig.tiers.writers[0]._intake._known) == 6
+        assert t.rig.counts("disk")["stored"] == 8
 
 
 def test_what_came_up_is_not_sent_down_again() -> None:
@@ -446,15 +615,18 @@ def test_a_chunk_that_is_mostly_in_the_pool_is_waited_for_as_little_as_it_saves(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize(
     "shape",
     [
         {"block_size": 4},
         {"block_size": 1, "chunk_blocks": 8, "blocks": 200},
         {"block_size": 4, "fixed": 8, "chunk_blocks": 2},
-        {"block_size": 4, "selective": True},
-        {"block_size": 4, "fixed": 8, "chunk_blocks": 4, "selective": True},
+        {"block_size": 4, "write": "selective"},
+        {"block_size": 4, "fixed": 8, "chunk_blocks": 4, "write": "selective"},
+        {"block_size": 4, "write": "back"},
+        {"block_size": 1, "chunk_blocks": 8, "blocks": 200, "write": "back", "ttl": 20.0},
+        {"block_size": 4, "fixed": 8, "chunk_blocks": 4, "write": "back"},
     ],
     ids=str,
 )
@@ -468,7 +640,8 @@ def test_whatever_happens_no_sequence_ever_uses_kv_that_is_not_its_own(
         live: list[Sequence] = []
         for _ in range(500):
             match draw.choices(
-                ["add", "step", "leave", "reset", "fault", "forget"], [30, 100, 6, 1, 8, 1]
+                ["add", "step", "leave", "reset", "fault", "forget", "crash", "pace", "flush"],
+                [30, 100, 6, 1, 8, 1, 1, 4, 1],
             )[0]:
                 case "add" if len(t.scheduler.waiting) < 8:
                     stem = draw.choice(stems)[: draw.randrange(1, 61)]
@@ -478,18 +651,24 @@ def test_whatever_happens_no_sequence_ever_uses_kv_that_is_not_its_own(
                     if draw.random() < 0.8:
                         t.loaded(live[-1])
                 case "step":
-                    if not t.step():
-                        t.rig.clock.now += 0.5
+                    t.rig.clock.now += 0.05 if t.step() else 0.5
                 case "leave" if waiting := [s for s in live if s not in t.done]:
                     t.drop(draw.choice(waiting))
                 case "reset":
                     t.cache.reset()
                 case "fault":
                     store = t.rig.store[draw.choice(["ram", "disk"])]
-                    store.error = draw.choice([None, None, None, Unavailable("gone")])
-                    t.rig.clock.now += draw.choice([0.0, 11.0])
+                    store.error = draw.choice([*[None] * 5, Unavailable("gone"), Full("no room")])
+                    t.rig.clock.now += draw.choice([0.0, 11.0, 301.0])
                 case "forget" if not t.scheduler.running:
                     t.forget_pool()
+                case "crash" if not t.scheduler.running:
+                    t.crash()
+                case "pace":  # from a queue for two chunks to one for many
+                    pace = t.rig.tier[draw.choice(["ram", "disk"])].write
+                    pace._per_unit = 5 / (t.rig.tiers.chunk_bytes * draw.choice([2, 10, 10_000]))
+                case "flush" if not t.scheduler.running:
+                    t.offload._flush(t.rig.clock.now + WAIT)
         while t.scheduler.waiting or t.scheduler.running:
             if not t.step():
                 t.rig.clock.now += 1.0

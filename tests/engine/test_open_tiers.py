@@ -108,7 +108,8 @@ def test_chunks_are_packed_as_asked(tmp_path: Path, name: Any, codec: int) -> No
     assert tiers is not None
     deadline = time.monotonic() + 10
     while not list(chunks(tmp_path)) and time.monotonic() < deadline:
-        tiers.store(record)  # Declined until the directory is scanned.
+        for writer in tiers.takers(0.0):
+            writer.put(record, in_order=False)  # Declined until the directory is scanned.
         time.sleep(0.02)
     tiers.close(5.0)
     (found,) = chunks(tmp_path, verify=True)

@@ -41,7 +41,7 @@ def put_below(engine: LocalEngine, **stores: Store) -> None:
             Tier(name, Guarded(name, store, Breaker(), clock=clock))
             for name, store in stores.items()
         ],
-        chunk_bytes=before._chunk_bytes,
+        chunk_bytes=before.chunk_bytes,
         clock=clock,
     )
     before.close(LONG)
@@ -65,7 +65,7 @@ async def tiered(
 async def drained(engine: LocalEngine) -> None:
     """Wait until all that was queued for the tiers is written, or was refused."""
     async with asyncio.timeout(LONG):
-        while offload_of(engine).tiers._queued:
+        while offload_of(engine).tiers.queued:
             await asyncio.sleep(0.01)
 
 

@@ -134,8 +134,8 @@ def test_ext_07_a_tier_that_promises_everything_and_gives_nothing_is_recomputed(
 ) -> None:
     def liar(opened: socket.socket) -> None:
         while data := opened.recv(1 << 20):
-            for command in re.findall(rb"\r\n(EXISTS|GET|SET)\r\n", data):
-                opened.sendall({b"EXISTS": b":1\r\n", b"GET": b"$-1\r\n"}.get(command, b"+OK\r\n"))
+            for command in re.findall(rb"\r\n(TOUCH|SETNX|EXISTS|GET|SET)\r\n", data):
+                opened.sendall({b"GET": b"$-1\r\n", b"SET": b"+OK\r\n"}.get(command, b":1\r\n"))
 
     async def main() -> None:
         asked = prompts(10)

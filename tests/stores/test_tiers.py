@@ -4,11 +4,10 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.stores.build import NEVER, SPACE, chain, chunk
+from tests.stores.build import NEVER, SPACE, chain
 from tests.stores.tiering import LONG, SIZE, places, rig
 
 from headstart.cache.keys import BlockKey
@@ -16,28 +15,20 @@ from headstart.stores import Record, State
 from headstart.stores.errors import Unavailable
 from headstart.stores.held import Held
 from headstart.stores.pace import PROBE_AFTER
-from headstart.stores.tiers import (
-    GAIN,
-    LARGEST_QUEUE,
-    READERS,
-    SMALLEST_QUEUE,
-    STALL,
-    STALL_AT_LEAST,
-)
+from headstart.stores.tiers import GAIN, READERS, STALL, STALL_AT_LEAST
 
 FIVE = chain(5)
 
 
 def test_what_is_stored_goes_to_every_tier_and_comes_up_from_the_nearest() -> None:
     with rig("near", "far") as r:
-        assert all(r.tiers.store(record) for record in FIVE)
-        r.drained()
+        r.store_all(FIVE)
         chunks, short = r.load(FIVE)
         assert [bytes(each.payload) for each in chunks] == [bytes(one.payload) for one in FIVE]
         assert places(chunks) == [(index, "near") for index in range(5)]
         assert not short
         assert "get" not in r.store["far"].seen
-        assert r.events() == {"loaded": 5}
+        assert r.events() == {"near_queued": 5, "far_queued": 5, "loaded": 5}
 
 
 def test_each_leading_chunk_comes_from_whoever_has_it_up_to_the_first_that_nobody_has() -> None:
@@ -317,44 +308,9 @@ def test_loads_that_are_not_fetched_hold_no_more_memory_than_allowed() -> None:
         assert ([each.index for each in chunks], short) == ([0, 1, 2], True)
 
 
-def test_the_queue_is_bounded_and_what_does_not_fit_is_counted() -> None:
-    big = SMALLEST_QUEUE // 4
-    with rig("near") as r:
-        go = threading.Event()
-        r.store["near"].hooks["put"] = lambda: assert_true(go.wait(LONG))
-        payload = bytes(big)
-        records = [replace(one, payload=payload) for one in chain(7)]
-        kept = [r.tiers.store(record) for record in records]
-        assert kept == [True] * 4 + [False] * 3
-        assert r.tiers._queued == SMALLEST_QUEUE
-        assert r.events() == {"dropped": 3}
-        go.set()
-        r.drained()
-        assert r.tiers.store(records[4])
-
-
-def test_a_chunk_larger_than_the_whole_queue_goes_down_when_the_queue_is_empty() -> None:
-    with rig("near") as r:
-        huge = replace(chunk(), payload=bytes(SMALLEST_QUEUE + 1))
-        assert r.tiers.store(huge)
-        r.drained()
-        assert r.tiers.store(huge)
-
-
-def test_a_fast_tier_gets_a_longer_queue_but_never_an_endless_one() -> None:
-    with rig("near") as r:
-        r.tier["near"].write.took(1.0, 100 * 1024**2, r.clock.now)
-        assert r.tiers._queue_bytes() == pytest.approx(500 * 1024**2, rel=0.01)
-        fast = r.tier["near"].write
-        for _ in range(50):
-            fast.took(1.0, 10**12, r.clock.now)
-        assert r.tiers._queue_bytes() == LARGEST_QUEUE
-
-
 def test_closing_writes_what_is_queued_first() -> None:
     with rig("near") as r:
-        for record in FIVE:
-            r.tiers.store(record)
+        r.store_all(FIVE, wait=False)
         r.tiers.close(LONG)
         assert r.tiers.stats()[0][0].store.chunks == 5
 
@@ -363,13 +319,12 @@ def test_closing_waits_no_longer_than_told_and_writes_nothing_after() -> None:
     with rig("near") as r:
         go = threading.Event()
         r.store["near"].hooks["put"] = lambda: assert_true(go.wait(LONG))
-        for record in FIVE:
-            r.tiers.store(record)
+        r.store_all(FIVE, wait=False)
         begun = time.monotonic()
         r.tiers.close(0.05)
         assert time.monotonic() - begun < 5
         go.set()
-        r.tiers._writer.join(LONG)
+        r.tiers.writers[0]._thread.join(LONG)
         assert r.store["near"].seen.count("put") == 1
 
 

@@ -79,6 +79,14 @@ class Rig:
         for record in records:
             assert self.store[name].store.put(record, deadline=float("inf"))
 
+    def store_all(self, records: Sequence[Record], *, wait: bool = True) -> None:
+        """Down to every tier, in order."""
+        for record in records:
+            for writer in self.tiers.writers:
+                writer.put(record, in_order=True)
+        if wait:
+            self.drained()
+
     def takes(self, name: str, operation: str, seconds: float) -> None:
         """Every such call to the tier moves the clock."""
 
@@ -107,7 +115,17 @@ class Rig:
 
     def drained(self) -> None:
         """Wait until all that was queued is written."""
-        self.until(lambda: self.tiers._queued == 0)
+        self.until(lambda: self.tiers.queued == 0)
+
+    def fill(self) -> None:
+        """All queues are full, as far as they know."""
+        for writer in self.tiers.writers:
+            writer._intake.add(BlockKey(b"f" * 32), 1 << 40)
+
+    def empty(self) -> None:
+        """They are what they were before."""
+        for writer in self.tiers.writers:
+            writer._intake.orphaned(BlockKey(b"f" * 32), 1 << 40)
 
     def until(self, holds: Callable[[], bool]) -> None:
         tick = threading.Event()

@@ -15,6 +15,7 @@ from headstart.cache.report import Miss, Reason
 from headstart.cache.retention import OverBudget, Pin
 from headstart.cache.snapshot import TreeNode
 from headstart.cache.stats import Tally, TokenRates
+from headstart.cache.stretch import Stretch, keys_up, stretch
 from headstart.cache.visit import Visit
 
 __all__ = [
@@ -37,9 +38,12 @@ __all__ = [
     "Reason",
     "Removed",
     "Stored",
+    "Stretch",
     "Tally",
     "TokenRates",
     "TreeNode",
     "Visit",
+    "keys_up",
     "reusable_tokens",
+    "stretch",
 ]

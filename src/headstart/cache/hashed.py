@@ -21,8 +21,8 @@ class HashIndex:
     def find(self, root: Node, chain: Chain, size: int) -> Found:
         """Bisects the chain of keys: the index is prefix-closed. O(log n), hashing aside."""
         width = self._width
-        keys = chain.keys(size // width)
-        low, high = root.start, len(keys)
+        low, high = root.start, size // width
+        keys = chain.keys(high)
         while low < high:
             middle = (low + high) // 2
             if keys[middle] in self._nodes:

@@ -87,7 +87,7 @@ class Node:
     def key_before(self, depth: int) -> BlockKey:
         """The key that the block at `depth` is chained to; `depth` is at most `end`."""
         if not self.blocks:
-            return self.keys[-1]
+            return self.keys[depth]
         if depth == self.start:
             assert self.parent is not None
             return self.parent.keys[-1]
@@ -150,16 +150,6 @@ def blocks_to(node: Node) -> list[BlockId]:
     for at in path_to(node):
         blocks += at.blocks
     return blocks
-
-
-def keys_to(node: Node) -> list[BlockKey]:
-    """The key of its namespace's root, then of every full block up to the end of `node`."""
-    keys: list[BlockKey] = []
-    for at in path_to(node):
-        if isinstance(at, Root):
-            keys.clear()  # A gate has them all.
-        keys += at.keys
-    return keys
 
 
 @dataclass(slots=True)

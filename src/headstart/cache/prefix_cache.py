@@ -38,13 +38,13 @@ from headstart.cache.hashed import HashIndex
 from headstart.cache.index import PrefixIndex
 from headstart.cache.keys import TOKEN_BYTES, BlockKey, Chain, Namespace
 from headstart.cache.lease import Announcement, BlockCopy, Lease
-from headstart.cache.node import Found, Node, Root, blocks_to, keys_to
+from headstart.cache.node import Found, Node, Root, blocks_to
 from headstart.cache.policies import Lru, Policy
 from headstart.cache.pool import BlockId, BlockPool
 from headstart.cache.radix import RadixIndex
 from headstart.cache.report import Miss
 from headstart.cache.retention import Pin
-from headstart.cache.snapshot import TreeNode, snapshot, stored
+from headstart.cache.snapshot import TreeNode, by_last_use, snapshot, stored
 from headstart.cache.tree import Tree
 from headstart.cache.visit import Visit
 
@@ -178,22 +178,55 @@ class PrefixCache:
         cached = self._usable(found, most, len(tokens))
         return self._explain(chain, found, most, len(tokens), cached)
 
-    def keys_ahead(self, chain: Chain, tokens: Sequence[int]) -> tuple[int, list[BlockKey]]:
-        """How many whole blocks of `tokens` are cached, and the keys of those behind them."""
-        found, most = self._find(chain, tokens, None)
+    def keys_ahead(
+        self, chain: Chain, tokens: Sequence[int], *, limit: int | None = None
+    ) -> tuple[int, list[BlockKey]]:
+        """How many whole blocks of `tokens` are cached, and the keys of those behind them.
+
+        With a limit, of the first `limit` tokens.
+        """
+        found, most = self._find(chain, tokens, limit)
         first, last = found.depth, most // self.block_size
         if first < chain.border:
             return first, chain.keys(last)[first:last]
         return first, chain.keys_behind(found.node.key_before(first), first, last)
 
-    def keys(self, lease: Lease) -> list[BlockKey]:
-        """The root's key, then that of every block the lease shares. None is hashed for it.
+    def path(self, lease: Lease) -> Node:
+        """The end of what the lease shares, as `stretch` and `keys_up` take it.
 
-        They are the lease's namespace's own, also of blocks that are found in another one.
+        Keys on the way there are the lease's namespace's own, also of blocks that are found in
+        another one. Only until the next call that changes the cache, or the lease.
         """
-        if lease.shared < lease.chain.border:
-            return [lease.chain.root, *lease.chain.keys(lease.shared)[: lease.shared]]
-        return keys_to(lease.node)
+        chain, count = lease.chain, lease.shared
+        if count >= chain.border:
+            return lease.node
+        return Root(chain.namespace, chain.root, lease.node, chain.keys(count)[:count])
+
+    def fits(
+        self, chain: Chain, tokens: Sequence[int], *, spare: int = 0, limit: int | None = None
+    ) -> bool:
+        """Whether `acquire` would give a lease now. Changes nothing."""
+        found, most = self._find(chain, tokens, limit)
+        full = self._usable(found, most, len(tokens)) // self.block_size
+        return self.blocks_for(len(tokens)) - full + spare <= self._room_beside(found.node, full)
+
+    def on_leaving(self, told: Callable[[Node, int, int], None]) -> None:
+        """Call `told(node, begin, end)` right before these blocks of a path are given up.
+
+        Evicted or expired, not forgotten by a reset. Also, with its gate as `node`, what a
+        namespace has of a shared prefix, when nothing of its own stands behind that any more.
+        What is in the blocks is still whole then, as is everything before them; `stretch` says what
+        it is. It may be called by every method that looks for a prefix, needs room or releases a
+        lease, and must not use the cache.
+        """
+        self._tree.leaving = told
+
+    def by_last_use(self) -> list[Node]:
+        """All that is cached, and roots; the node used last first, parents before their children.
+
+        Only while no lease is live.
+        """
+        return by_last_use(self._tree)
 
     def touch(self, chain: Chain, tokens: Sequence[int], *, limit: int | None = None) -> None:
         """Count what `tokens` would reuse as used now, so that it is given up last."""
@@ -223,12 +256,12 @@ class PrefixCache:
         begun = self._node_at(found, full) if part else None
         source = None if begun is None else begun.block_at(full)
         node = self._tree.cut(found.node, full)
+        need = self.blocks_for(len(tokens)) - full
+        if need + spare > self._room_beside(node, full):
+            self._tree.touch(node)
+            return None
         self._tree.hold(node)
         blocks = blocks_to(node)
-        need = self.blocks_for(len(tokens)) - full
-        if need + spare > self.available:
-            self._tree.let_go(node)
-            return None
         if cached:  # Now: what of it is only copied may be given up by the next line.
             self._tree.reuse(begun or node)
             self._tree.refresh(chain, found.depth * self.block_size + found.tokens)
@@ -359,9 +392,12 @@ class PrefixCache:
         if lease.tail is not None:
             self._tree.drop_if_covered(lease.tail)
 
-    def reset(self) -> None:
-        """Forget every prefix. Leases stay valid; what they hold is never found again."""
-        self.generation += 1
+    def reset(self, generation: int = 0) -> None:
+        """Forget every prefix. Leases stay valid; what they hold is never found again.
+
+        The next generation begins, or `generation` if that is a later one.
+        """
+        self.generation = max(self.generation + 1, generation)
         self._tree.clear()
         self._announced.clear()
         for lease in self._leases:
@@ -397,6 +433,13 @@ class PrefixCache:
         part = found.tokens if self.reuse_unit == 1 else 0
         matched = found.depth * self.block_size + part
         return reusable_tokens(min(matched, most), prompt, self.reuse_unit)
+
+    def _room_beside(self, node: Node, full: int) -> int:
+        """Blocks that could be allocated if the first `full` on the way to `node` were held."""
+        at: Node | None = node
+        while at is not None and not at.holders:
+            at = at.parent
+        return self.available - max(0, full - (0 if at is None else at.end))
 
     def _coming(self, chain: Chain, found: Found, most: int, prompt: int, cached: int) -> bool:
         """Whether a live lease is computing the next block, and having that would help."""

@@ -58,6 +58,16 @@ def snapshot(tree: Tree, tenant: str | None, nodes: int) -> list[TreeNode]:
     ]
 
 
+def by_last_use(tree: Tree) -> list[Node]:
+    """Roots and all nodes of full blocks, the one used last first, parents before their children.
+
+    Only while nothing is held: then no parent was used less recently than its children.
+    """
+    roots = tree.roots.values()
+    nodes = [node for root in roots for node in (root, *below(root)) if not node.tail]
+    return sorted(nodes, key=lambda node: (-node.used, node.start))
+
+
 def stored(tree: Tree) -> list[Stored]:
     """Every findable full block, as the events that would tell of it."""
     return [

@@ -47,6 +47,8 @@ class Tree:
         self.retention = Retention(retention_budget)
         self.now = clock
         self._ttl = ttl
+        self.leaving: Callable[[Node, int, int], None] | None = None
+        """Told which blocks of a node's path are about to be given up, while they are whole."""
         self._idle: list[tuple[float, int, Node]] = []
         """A heap of leaves by their last use; only with a time to live."""
         self._entries = 0
@@ -312,6 +314,8 @@ class Tree:
 
     def _take_off(self, leaf: Node, count: int, cause: Cause | None = None, by: str = "") -> None:
         """Free the last `count` blocks of a cached leaf; without a cause nothing is lost by it."""
+        if self.leaving is not None and cause is not None and leaf.keys:
+            self.leaving(leaf, leaf.end - count, leaf.end)
         self.cached -= count
         self.policy.evicted(leaf, count)
         if leaf.keys:
@@ -360,6 +364,8 @@ class Tree:
     def _drop_bare_root(self, root: Root) -> None:
         if root.holders or len(root.children) or self.roots.get(root.keys[0]) is not root:
             return
+        if self.leaving is not None and root.parent is not None:
+            self.leaving(root, 0, root.start)
         del self.roots[root.keys[0]]
         own = self.tenants[root.namespace.tenant]
         del own[root.keys[0]]

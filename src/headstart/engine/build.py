@@ -1,6 +1,5 @@
 """From settings to a running engine."""
 
-import logging
 import os
 import time
 from collections.abc import Iterable, Sequence
@@ -12,7 +11,7 @@ from headstart.cache import POLICIES, PrefixCache
 from headstart.engine.core import LocalEngine
 from headstart.engine.identity import Identity
 from headstart.engine.offload import Offload
-from headstart.engine.open_tiers import TierError, chunk_blocks, open_tiers
+from headstart.engine.open_tiers import TierError, chunk_blocks, open_resets, open_tiers
 from headstart.engine.scheduler import Scheduler
 from headstart.engine.shared import SharedPrefixes
 from headstart.engine.verify import Verifier
@@ -26,9 +25,6 @@ from headstart.model.lora import load_adapter
 from headstart.model.lossy import eight_bit
 from headstart.model.runner import Runner
 from headstart.settings import Settings
-from headstart.stores.generation import read_generation, write_generation
-
-log = logging.getLogger("headstart.engine")
 
 DETERMINISTIC_CHUNK = 256
 """Tokens between the fixed chunk borders of deterministic mode; rounded up to whole blocks."""
@@ -87,7 +83,7 @@ def build_engine(
             "keep them: take raw or zstd."
         )
     tiers = open_tiers(settings, chunk_bytes=stored * block_bytes, lossy=lossy)
-    root = None if settings.disk is None else Path(settings.disk)
+    resets = open_resets(settings)
     cache = PrefixCache(
         blocks,
         settings.block_size,
@@ -98,7 +94,7 @@ def build_engine(
         clock=time.monotonic,
         ttl=settings.cache_ttl,
         ghosts=GHOSTS,
-        generation=0 if root is None else read_generation(root, time.time_ns()),
+        generation=resets.begin(),
         retention_budget=None if budget is None else budget // block_bytes,
     )
     offload = None
@@ -108,7 +104,7 @@ def build_engine(
             cache,
             pool,
             chunk_blocks=stored,
-            selective=settings.tier_write == "selective",
+            write=settings.tier_write,
             clock=time.monotonic,
             wall_ns=time.time_ns,
         )
@@ -125,14 +121,6 @@ def build_engine(
             step=chunk or settings.max_batch_tokens,
             exact=chunk is not None,
         )
-
-    def remember_reset() -> None:
-        if root is None:
-            return
-        try:
-            write_generation(root, cache.generation)
-        except OSError as error:
-            log.warning("the cache is reset, but a restart will find old KV again: %s", error)
 
     identity = Identity(
         weights=loaded.digest,
@@ -176,7 +164,7 @@ def build_engine(
         offload=offload,
         verifier=verifier,
         warming=warming,
-        reset=remember_reset,
+        resets=resets,
         shared=SharedPrefixes(cache, shared),
     )
 

@@ -38,6 +38,7 @@ from headstart.engine.generation import LocalGeneration
 from headstart.engine.identity import Identity
 from headstart.engine.offload import Offload
 from headstart.engine.output import Output
+from headstart.engine.resets import Resets
 from headstart.engine.scheduler import Scheduler, Work
 from headstart.engine.sequence import Group
 from headstart.engine.sequence import Sequence as TokenSequence
@@ -82,10 +83,10 @@ class LocalEngine:
         offload: Offload | None = None,
         verifier: Verifier | None = None,
         warming: Warming | None = None,
-        reset: Callable[[], None] = lambda: None,
+        resets: Resets | None = None,
         shared: SharedPrefixes | None = None,
     ) -> None:
-        """`reset` makes it known beyond this process that the cache was reset.
+        """`resets` makes it known beyond this process that the cache was reset.
 
         `shared`: what tenants share; None is nothing.
         """
@@ -105,7 +106,7 @@ class LocalEngine:
         )
         self._lock = threading.Lock()
         self._wake = threading.Condition(self._lock)
-        self._reset = reset
+        self._resets = resets
         self._verifier = verifier
         self._warming = warming
         self._sink: EventSink | None = None
@@ -119,6 +120,8 @@ class LocalEngine:
         self._answers = Answers(codec)
         self._accepting = True
         self._stopping = False
+        self._sound = True
+        """Whether the books can be trusted."""
         self._thread = threading.Thread(target=self._run, name="headstart-engine", daemon=True)
         self._thread.start()
         if warming is not None:
@@ -268,11 +271,16 @@ class LocalEngine:
         return Pinned(pin.id, pin.tokens, pin.priority, pin.ttl, pin.until - self._clock())
 
     def reset_cache(self) -> None:
-        """Forget all KV at once; running requests finish, what they hold is not kept."""
+        """Forget all KV at once; running requests finish, what they hold is not kept.
+
+        Returns when the tiers' places were told, or don't answer: it may take some seconds.
+        """
         with self._lock:
-            self._cache.reset()
-            self._reset()
+            self._cache.reset(0 if self._resets is None else self._resets.fresh())
             self._tell()
+            generation = self._cache.generation
+        if self._resets is not None:
+            self._resets.remember(generation)
 
     def stats(self) -> EngineStats:
         """Counters since start and gauges now."""
@@ -329,7 +337,9 @@ class LocalEngine:
         self._answers.close()
         if self._offload is not None:
             left = max(1.0, deadline - self._clock())
-            await asyncio.to_thread(self._offload.close, left)
+            await asyncio.to_thread(self._offload.close, left, flush=self._sound)
+        if self._resets is not None:
+            await asyncio.to_thread(self._resets.close)
 
     @contextmanager
     def _idle(self) -> Iterator[bool]:
@@ -396,7 +406,7 @@ class LocalEngine:
         except Exception:
             log.exception("the engine stops: its books can't be trusted any more")
             with self._lock:
-                self._accepting = False
+                self._accepting = self._sound = False
                 # Nothing is released: what failed once would fail again and leave others waiting.
                 for choice in self._choices.values():
                     choice.generation.deliver([choice.output.fail("error")])

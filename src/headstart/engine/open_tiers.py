@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from headstart.cache import POLICIES
+from headstart.engine.resets import Resets
 from headstart.settings import Settings
 from headstart.stores import (
     Breaker,
@@ -24,6 +25,7 @@ from headstart.stores import (
     parse_url,
 )
 from headstart.stores.errors import CodecMissing
+from headstart.stores.generation import FileGeneration, Generation
 from headstart.stores.tier import Tier
 from headstart.stores.tiers import Tiers
 
@@ -66,7 +68,7 @@ def open_tiers(settings: Settings, *, chunk_bytes: int, lossy: Codec | None = No
             codec=codec,
             policy=POLICIES[settings.eviction_policy](),
         )
-        tiers.append(_tier("ram", ram))
+        tiers.append(_tier("ram", ram, lasting=False))
     if settings.disk is not None:
         folder = _folder(Path(settings.disk), codec)
         disk = DiskStore(
@@ -83,15 +85,32 @@ def open_tiers(settings: Settings, *, chunk_bytes: int, lossy: Codec | None = No
     return Tiers(tiers, chunk_bytes=chunk_bytes, clock=time.monotonic) if tiers else None
 
 
-def _tier(name: str, store: Store) -> Tier:
-    return Tier(name, Guarded(name, store, Breaker(), clock=time.monotonic))
+def open_resets(settings: Settings) -> Resets:
+    """What remembers resets for these tiers. Raises TierError."""
+    own = None if settings.disk is None else FileGeneration(Path(settings.disk))
+    shared: Generation | None = None
+    if settings.remote is not None and settings.prefix_cache:
+        shared = (
+            _valkey(settings.remote, Raw())
+            if "://" in settings.remote
+            else FileGeneration(Path(settings.remote))
+        )
+    return Resets(own=own, shared=shared, clock=time.monotonic, wall_ns=time.time_ns)
+
+
+def _tier(name: str, store: Store, *, lasting: bool = True) -> Tier:
+    return Tier(name, Guarded(name, store, Breaker(), clock=time.monotonic), lasting)
 
 
 def _remote(where: str, codec: Codec) -> Store:
     if "://" not in where:
         return _folder(Path(where), codec)
+    return _valkey(where, codec)
+
+
+def _valkey(url: str, codec: Codec) -> ValkeyStore:
     try:
-        return ValkeyStore(parse_url(where), clock=time.monotonic, codec=codec)
+        return ValkeyStore(parse_url(url), clock=time.monotonic, codec=codec)
     except ValueError as error:
         raise TierError(f"--remote: {error}, or a directory.") from error
 

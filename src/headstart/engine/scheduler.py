@@ -42,7 +42,11 @@ class Counters:
 
 
 class Loader(Protocol):
-    """Brings up what the pool hasn't got from the tiers."""
+    """Brings up what the pool hasn't got from the tiers, and sends down what it has."""
+
+    def begin(self, sequence: Sequence, limit: int | None = None) -> None:
+        """Ask for what the pool lacks of the sequence's first `limit` tokens."""
+        ...
 
     def waits(self, sequence: Sequence) -> bool:
         """Whether more of the sequence may still come."""
@@ -50,6 +54,10 @@ class Loader(Protocol):
 
     def admitted(self, sequence: Sequence) -> None:
         """The sequence has its lease; `computed` grows by what is brought into it."""
+        ...
+
+    def released(self, sequence: Sequence) -> None:
+        """The sequence is about to give up its lease; what it has computed is published."""
         ...
 
 
@@ -171,6 +179,7 @@ class Scheduler:
         self._let_go(sequence, sequence.lease)
         sequence.reached = max(sequence.reached, sequence.computed)
         sequence.computed = 0
+        sequence.looks_again = True
         self.running.remove(sequence)
         self.waiting.insert(sum(s.arrival < sequence.arrival for s in self.waiting), sequence)
         self.counters.preemptions += 1
@@ -179,6 +188,8 @@ class Scheduler:
         """Release what a sequence holds; what it has computed by itself stays findable."""
         if self._chunk is None and sequence.computed > lease.cached_tokens:
             self.cache.publish(lease, sequence.tokens, sequence.computed, tail=True)
+        if self._loader is not None:
+            self._loader.released(sequence)
         self.cache.release(lease, visit)
         sequence.lease = None
 
@@ -188,8 +199,14 @@ class Scheduler:
                 break
             if self._should_wait(sequence, now):
                 continue
-            if self._loader is not None and self._loader.waits(sequence):
-                continue
+            if self._loader is not None:
+                if sequence.looks_again:
+                    if not self._fits(sequence):
+                        break
+                    sequence.looks_again = False
+                    self._loader.begin(sequence, self._reuse_limit(sequence))
+                if self._loader.waits(sequence):
+                    continue
             lease = self.cache.acquire(
                 sequence.chain,
                 sequence.tokens,
@@ -212,6 +229,15 @@ class Scheduler:
             if count:
                 work.append(self._work(sequence, count))
                 budget -= count
+
+    def _fits(self, sequence: Sequence) -> bool:
+        """Whether it would be admitted now: looking earlier would find what is still evicted."""
+        return self.cache.fits(
+            sequence.chain,
+            sequence.tokens,
+            spare=len(self.running),
+            limit=self._reuse_limit(sequence),
+        )
 
     def _should_wait(self, sequence: Sequence, now: float) -> bool:
         match = self.cache.match(sequence.chain, sequence.tokens, limit=self._reuse_limit(sequence))

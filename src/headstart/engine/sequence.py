@@ -69,8 +69,10 @@ class Sequence:
     """Tokens by the tier they came from."""
     came_short: bool = False
     """A tier had promised more than it gave in time."""
-    stored: int = 0
-    """Leading chunks that were sent down, or needn't be."""
+    sent: dict[str, int] = field(default_factory=dict)
+    """By tier: leading chunks that were sent down, or needn't be."""
+    looks_again: bool = False
+    """It was preempted: what the pool lacks of it now may be in the tiers."""
     waited_from: float | None = None
     """Since when it waits, without progress, for another to compute its prefix."""
     waited_for: int = -1

@@ -1,5 +1,6 @@
 """`/cache`: what the prefix cache holds, whether a prompt would hit, and forgetting it all."""
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -75,7 +76,7 @@ async def tree(ctx: Context, call: Call) -> Response:
 
 async def reset(ctx: Context, _: Call) -> Response:
     """Forget all KV; running requests finish, and what they computed isn't kept."""
-    ctx.engine.reset_cache()
+    await asyncio.to_thread(ctx.engine.reset_cache)
     ctx.terms.reset()
     return json_response({"reset": True})
 

@@ -38,6 +38,8 @@ class Tier:
 
     name: str
     store: Guarded
+    lasting: bool = True
+    """Whether what it holds outlives the process."""
     look: Pace = field(default_factory=Pace)
     """Per call of `contains_many`."""
     read: Pace = field(default_factory=Pace)

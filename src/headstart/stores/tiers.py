@@ -1,7 +1,7 @@
 """All tiers of one server: chunks go down to every one of them, and come up from the nearest.
 
-Nothing here makes anybody wait: storing goes through a queue that is bounded in seconds of measured
-bandwidth, and loading happens in workers, only from tiers that are faster than computing.
+Nothing here makes anybody wait: storing goes through one bounded queue per tier (intake.py), and
+loading happens in workers, only from tiers that are faster than computing.
 """
 
 import logging
@@ -17,8 +17,8 @@ from headstart.stores.held import Held
 from headstart.stores.load import Load, Loaded
 from headstart.stores.namespace import PersistentNamespace
 from headstart.stores.protocol import Clock
-from headstart.stores.record import Record
 from headstart.stores.tier import HotStore, Tier, TierStats
+from headstart.stores.writer import Writer
 
 log = logging.getLogger(__name__)
 
@@ -31,10 +31,8 @@ LOOK_DEADLINE = 0.5
 STALL = 4.0
 """A chunk that takes so many times what it may take on average is not waited for any longer."""
 STALL_AT_LEAST = 0.05
-QUEUE_SECONDS = 5.0
-SMALLEST_QUEUE = 64 * 1024**2
 LARGEST_QUEUE = 1024**3
-STORE_DEADLINE = 10.0
+"""Bytes in the queues of all tiers."""
 LOADED_BYTES = 1024**3
 """What loads may hold in all, until the engine has room for it."""
 READERS = 4
@@ -57,19 +55,18 @@ class Tiers:
 
     def __init__(self, tiers: Sequence[Tier], *, chunk_bytes: int, clock: Clock) -> None:
         self._tiers = tiers
-        self._chunk_bytes = chunk_bytes
+        self.chunk_bytes = chunk_bytes
         self._clock = clock
         self._lock = Lock()
         self._counts = Counter[str]()
         self._held = Held(LOADED_BYTES)
-        self._queue: SimpleQueue[tuple[Record, Sequence[Tier]] | None] = SimpleQueue()
-        self._queued = 0
-        """Bytes in the queue, and in the writer's hands."""
+        self.writers = [self._writer(tier) for tier in tiers]
+        """What takes chunks down, by tier."""
         self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
         self._closed = False
-        self._writer = _thread("headstart-store", self._write)
         for _ in range(READERS):
-            _thread("headstart-load", self._read)
+            # A daemon: what hangs in a store must not keep the process from ending.
+            Thread(target=self._read, name="headstart-load", daemon=True).start()
 
     def load(
         self,
@@ -94,9 +91,18 @@ class Tiers:
         self._jobs.put(_Job(load, namespace, keys, first, now, worth))
         return load
 
-    def store(self, record: Record) -> bool:
-        """Queue a chunk for all tiers. False if there is no room: drop what follows it too."""
-        return self._enqueue(record, self._tiers)
+    @property
+    def queued(self) -> int:
+        """Bytes on their way down; what goes to several tiers counts several times."""
+        return sum(writer.queued for writer in self.writers)
+
+    def takers(self, place: float) -> list[Writer]:
+        """Who has room for a chunk at `place` in its prompt."""
+        return [writer for writer in self.writers if writer.has_room(self.chunk_bytes, place)]
+
+    def dropped(self, writer: Writer, chunks: int) -> None:
+        """Count chunks for which there was no room as long as they could be had."""
+        self._count(f"{writer.tier.name}_dropped", chunks)
 
     def hot(self) -> tuple[HotStore, Tier | None] | None:
         """The nearest tier that knows what was hot before the start, and the one above it."""
@@ -122,39 +128,24 @@ class Tiers:
 
     def close(self, seconds: float) -> None:
         """Write what is queued, for at most so long; then let go of everything."""
-        self._queue.put(None)
-        self._writer.join(seconds)
+        closing = [Thread(target=writer.close, args=(seconds,)) for writer in self.writers]
+        for each in closing:
+            each.start()
+        for each in closing:
+            each.join()
         self._closed = True
         for _ in range(READERS):
             self._jobs.put(None)
         for tier in self._tiers:
             tier.store.close()
 
-    def _enqueue(self, record: Record, tiers: Sequence[Tier]) -> bool:
-        size = len(record.payload)
-        with self._lock:
-            if self._queued and self._queued + size > self._queue_bytes():
-                self._counts["dropped"] += 1
-                return False
-            self._queued += size
-        self._queue.put((record, tiers))
-        return True
-
-    def _queue_bytes(self) -> int:
-        slowest = max(tier.write.seconds(1) for tier in self._tiers)
-        within = QUEUE_SECONDS / slowest if slowest else 0
-        return int(min(max(within, SMALLEST_QUEUE), LARGEST_QUEUE))
-
-    def _write(self) -> None:
-        while (queued := self._queue.get()) is not None and not self._closed:
-            record, tiers = queued
-            for tier in tiers:
-                begin = self._clock()
-                if tier.store.put(record, deadline=begin + STORE_DEADLINE):
-                    now = self._clock()
-                    tier.write.took(now - begin, len(record.payload), now)
-            with self._lock:
-                self._queued -= len(record.payload)
+    def _writer(self, tier: Tier) -> Writer:
+        return Writer(
+            tier,
+            most_bytes=LARGEST_QUEUE // len(self._tiers),
+            clock=self._clock,
+            count=lambda what, by: self._count(f"{tier.name}_{what}", by),
+        )
 
     def _read(self) -> None:
         while (job := self._jobs.get()) is not None and not self._closed:
@@ -213,9 +204,13 @@ class Tiers:
         if left <= 0 or not job.load.wanted() or not self._worthwhile(tier, job, now):
             return False
         payload = self._held.get(
-            key, self._chunk_bytes, lambda: self._get(job, key, tier), timeout=left
+            key, self.chunk_bytes, lambda: self._get(job, key, tier), timeout=left
         )
-        return payload is not None and job.load.add(Loaded(job.first + at, payload, tier.name))
+        if payload is None:
+            return False
+        for writer in self.writers[self._tiers.index(tier) :]:
+            writer.note(key)  # What is farther away was given the same.
+        return job.load.add(Loaded(job.first + at, payload, tier.name))
 
     def _get(self, job: _Job, key: BlockKey, tier: Tier) -> memoryview | None:
         begin, expected = self._clock(), GAIN * job.worth
@@ -224,27 +219,21 @@ class Tiers:
             record = tier.store.get(job.namespace, key, deadline=deadline)
         now = self._clock()
         if record is not None or now - begin > expected:  # A quick miss says nothing of the pace.
-            tier.read.took(now - begin, self._chunk_bytes, now)
+            tier.read.took(now - begin, self.chunk_bytes, now)
         if record is None:
             return None
-        if len(record.payload) != self._chunk_bytes:
+        if len(record.payload) != self.chunk_bytes:
             self._count("other_size", 1)
             return None
-        if nearer := self._tiers[: self._tiers.index(tier)]:
-            self._enqueue(record, nearer)
+        for writer in self.writers[: self._tiers.index(tier)]:
+            if writer.has_room(self.chunk_bytes, 1.0):
+                writer.put(record, in_order=False)
         return memoryview(record.payload)
 
     def _worthwhile(self, tier: Tier, job: _Job, now: float) -> bool:
-        return tier.read.worthwhile(self._chunk_bytes, GAIN * job.worth, now)
+        return tier.read.worthwhile(self.chunk_bytes, GAIN * job.worth, now)
 
     def _count(self, what: str, by: int) -> None:
         if by:
             with self._lock:
                 self._counts[what] += by
-
-
-def _thread(name: str, work: Callable[[], None]) -> Thread:
-    """A daemon: what hangs in a store must not keep the process from ending."""
-    thread = Thread(target=work, name=name, daemon=True)
-    thread.start()
-    return thread

@@ -15,11 +15,14 @@ from headstart.cache.visit import Visit
 from headstart.stores.codec import Codec, Raw
 from headstart.stores.counts import Counts
 from headstart.stores.errors import Corrupt, Full, RecordError, Refused, StoreError
+from headstart.stores.generation import parse_generation
 from headstart.stores.namespace import PersistentNamespace
 from headstart.stores.protocol import Clock, StoreStats
 from headstart.stores.record import Record, encode, read_record
 from headstart.stores.resp import Connection
 
+GENERATION = b"headstart:generation"
+"""The number of the last reset."""
 MAX_VALUE = 16 << 20
 """Bytes. A larger value would keep a server with one thread from everybody else for too long."""
 _MAX_IDLE = 8
@@ -80,7 +83,10 @@ class ValkeyStore:
     ) -> list[bool]:
         """See Store. One round trip."""
         with self._connection(deadline) as server:
-            server.send(((b"EXISTS", _name(namespace, key)) for key in keys), deadline)
+            asked = [(b"EXISTS", _name(namespace, key)) for key in keys]
+            # What is asked for every time isn't what a server that is short of memory gives up.
+            server.send([(b"TOUCH", GENERATION), *asked], deadline)
+            server.integer(deadline)
             return [server.integer(deadline) > 0 for _ in keys]
 
     def get(
@@ -130,6 +136,22 @@ class ValkeyStore:
     def used(self, keys: Sequence[BlockKey], reused: int, visit: Visit) -> None:
         """See Store. The server chooses by itself."""
 
+    def read_generation(self, fresh: int, *, deadline: float) -> int:
+        """See Generation. `fresh` also where there is none: the server may have given it up."""
+        with self._connection(deadline) as server:
+            server.send([(b"SETNX", GENERATION, b"%d" % fresh)], deadline)
+            server.integer(deadline)
+        try:
+            return self._generation(deadline)
+        except ValueError:
+            self._set_generation(fresh, deadline)
+            return fresh
+
+    def write_generation(self, generation: int, *, deadline: float) -> None:
+        """See Generation."""
+        if self.read_generation(generation, deadline=deadline) < generation:
+            self._set_generation(generation, deadline)
+
     def stats(self) -> StoreStats:
         """See Store. What the server holds is the server's to say."""
         return StoreStats(chunks=None, bytes=None, capacity=None, counts=self._counts.snapshot())
@@ -168,6 +190,27 @@ class ValkeyStore:
             )
             server.end_bulk(deadline)
         return record
+
+    def _generation(self, deadline: float) -> int:
+        """Raises ValueError where there is something else, or nothing."""
+        with self._connection(deadline) as server:
+            server.send([(b"GET", GENERATION)], deadline)
+            try:
+                length = server.bulk(deadline)
+            except Refused as error:
+                if error.code != "WRONGTYPE":
+                    raise
+                raise ValueError("somebody keeps something else under this key") from error
+            text = bytearray(length or 0)
+            if length is not None:
+                server.fill(memoryview(text), deadline)
+                server.end_bulk(deadline)
+        return parse_generation(bytes(text))
+
+    def _set_generation(self, generation: int, deadline: float) -> None:
+        with self._connection(deadline) as server:
+            server.send([(b"SET", GENERATION, b"%d" % generation)], deadline)
+            server.status(deadline)
 
     @contextmanager
     def _connection(self, deadline: float) -> Iterator[Connection]:
