@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from openai.types.chat.completion_create_params import CompletionCreateParamsStreaming
 
+from headstart.contracts.openai_settings import DEFAULTS
 from headstart.contracts.prompt import Mark
 from headstart.dialects.errors import ApiError
 from headstart.dialects.openai.chat_request import KNOWN, UNSUPPORTED, ChatRequest, parse_chat
@@ -328,13 +329,17 @@ def test_what_a_request_says_of_the_cache_is_kept_for_the_contract() -> None:
     assert (first.mark, second.mark) == (Mark(), None)
     assert first.path == "messages[0].content[0]"
     assert (asked.partition, asked.wishes.mode, asked.wishes.ttl) == ("k", "explicit", "30m")
-    assert asked.settings == {"parallel_tool_calls": "false", "reasoning.effort": "low"}
+    assert asked.settings == {"parallel_tool_calls": "false", "reasoning.effort": '"low"'}
 
 
-def test_a_text_format_is_the_same_whether_it_is_said_or_not() -> None:
-    assert parse(response_format={"type": "text"}).settings == {"text.format": "text"}
-    other = parse(response_format={"type": "json_object"}).settings
-    assert other == {"text.format": '{"type":"json_object"}'}
+def test_what_is_the_default_is_said_as_the_contract_says_it() -> None:
+    asked = parse(
+        response_format={"type": "text"},
+        parallel_tool_calls=True,
+        verbosity="medium",
+        service_tier="auto",
+    )
+    assert asked.settings == DEFAULTS
 
 
 @pytest.mark.parametrize(

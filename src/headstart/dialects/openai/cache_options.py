@@ -9,6 +9,7 @@ from headstart.contracts.prompt import Mark, Wishes
 from headstart.dialects.openai.values import choose
 
 MODES = ("implicit", "explicit")
+"""The first one is the default, here and below."""
 LIFETIMES = ("30m", "12h")
 """Of a breakpoint, and of a request to Responses; a chat completion's is `30m` alone."""
 RETENTIONS = ("in_memory", "24h")

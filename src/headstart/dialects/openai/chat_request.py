@@ -73,13 +73,17 @@ KNOWN = frozenset(
 )
 
 
-def parse_chat(body: bytes, *, strict: bool = True) -> ChatRequest:
-    """Read a chat completion request. Raises ApiError 400 with the field's path.
+def parse_chat(body: bytes) -> ChatRequest:
+    """Read a chat completion request. Raises ApiError 400 with the field's path."""
+    return read_chat(decode_object(body))
+
+
+def read_chat(raw: Mapping[str, Any], *, strict: bool = True) -> ChatRequest:
+    """Read a chat completion request's fields. Raises ApiError 400 with the field's path.
 
     `strict`: an unknown field is refused, as OpenAI does; below the top level they are ignored,
     because clients send messages back with what other servers put into them.
     """
-    raw = decode_object(body)
     if strict:
         _recognize(raw)
     refuse(raw, UNSUPPORTED)

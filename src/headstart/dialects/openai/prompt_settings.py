@@ -22,15 +22,19 @@ def prompt_settings(
     verbosity: str | None,
     service_tier: str | None,
 ) -> dict[str, str]:
-    """Those that were sent, by the rules' names for them; strings are bare, a format is JSON."""
+    """Those that were sent, as JSON, by the rules' names for them."""
     told = {
-        "parallel_tool_calls": None if parallel_tool_calls is None else _json(parallel_tool_calls),
-        "text.format": None if text_format is None else _format(text_format),
+        "parallel_tool_calls": parallel_tool_calls,
+        "text.format": text_format,
         "reasoning.effort": effort,
         "text.verbosity": verbosity,
         "service_tier": service_tier,
     }
-    return {name: value for name, value in told.items() if value is not None}
+    return {
+        name: msgspec.json.encode(value).decode()
+        for name, value in told.items()
+        if value is not None
+    }
 
 
 def check_settings(
@@ -44,11 +48,3 @@ def check_settings(
     choose(effort, EFFORTS, paths[0])
     choose(verbosity, VERBOSITIES, paths[1])
     choose(tier, TIERS, "service_tier")
-
-
-def _format(text_format: Mapping[str, Any]) -> str:
-    return "text" if text_format.get("type") == "text" else _json(text_format)
-
-
-def _json(value: Any) -> str:
-    return msgspec.json.encode(value).decode()

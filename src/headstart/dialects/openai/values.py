@@ -1,6 +1,7 @@
 """Values of which there is a known set, refused in OpenAI's words."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from typing import Any
 
 from headstart.dialects.errors import ApiError, invalid
 
@@ -15,6 +16,15 @@ def invalid_value(value: str, allowed: Collection[str], path: str) -> ApiError:
     """`value` at `path` isn't one of these."""
     message = f"Invalid value: '{value}'. Supported values are: {listing(allowed)}."
     return invalid(message, path, "invalid_value")
+
+
+def kind_of(fields: Mapping[str, Any], path: str) -> str | None:
+    """The `type` of what is at `path`, if it says one. Raises ApiError 400."""
+    kind = fields.get("type")
+    if kind is None or isinstance(kind, str):
+        return kind
+    field = f"{path}.type"
+    raise invalid(f"Invalid type for '{field}': expected a string.", field, "invalid_type")
 
 
 def listing(names: Collection[str]) -> str:
