@@ -9,6 +9,7 @@ from starlette.responses import Response
 from headstart.dialects.chat import ChatRequest, Comparison
 from headstart.dialects.choice import ChoiceAssembler
 from headstart.dialects.dialect import Dialect, Head, Renderer, Stream, Voice
+from headstart.dialects.errors import invalid
 from headstart.dialects.gathered import Gathered
 from headstart.engine.api import GenerateRequest
 from headstart.model.params import Grammar
@@ -21,6 +22,7 @@ from headstart.server.responses import json_response
 from headstart.server.settlement import Asked, Settlement, Source
 from headstart.server.stream import event_stream
 from headstart.server.terms import Terms
+from headstart.text.errors import TemplateError
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,10 @@ def to_job(ctx: Context, asked: ChatRequest, call: Call, voice: Voice) -> Job:
     tenant = call.caller.tenant
     adapter = ctx.adapter(asked.model)
     terms = ctx.terms.of(asked.model, voice.vendor)
-    prompt = locate(ctx, asked, tenant, blocks=terms.contract.reads_blocks)
+    try:
+        prompt = locate(ctx, asked, tenant, blocks=terms.contract.reads_blocks)
+    except TemplateError as error:
+        raise invalid(str(error), voice.prompt_field) from error
     grammar = _grammar(ctx, asked)
     generate = GenerateRequest(
         id=voice.response_id(call.id),
