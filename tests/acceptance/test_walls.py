@@ -70,8 +70,8 @@ def bearer(live: Live, key: str) -> httpx.Client:
 
 # Tenants
 
-UNIQUE = frozenset({"id", "created"})
-UNIQUE_HEADERS = frozenset({"date", "x-request-id", "content-length"})
+UNIQUE = frozenset({"id", "created", "created_at", "completed_at"})
+UNIQUE_HEADERS = frozenset({"date", "x-request-id", "request-id", "content-length"})
 
 
 def comparable(value: Any) -> Any:
@@ -101,6 +101,7 @@ def differences(one: Any, other: Any, within: float, at: str = "") -> Iterator[s
 GREEDY = {"model": "tiny", "temperature": 0, "max_tokens": 6}
 CHAT = {**GREEDY, "messages": MESSAGES, "logprobs": True, "top_logprobs": 3}
 STREAM = {**CHAT, "stream": True, "stream_options": {"include_usage": True}}
+RESPONSE = {"model": "tiny", "temperature": 0, "max_output_tokens": 16, "input": MESSAGES}
 TENANTS: list[tuple[str, str, Any]] = [
     ("GET", "/health", None),
     ("GET", "/v1/models", None),
@@ -116,6 +117,10 @@ TENANTS: list[tuple[str, str, Any]] = [
     ("POST", "/cache/lookup", {"tokens": PROMPT, "cache_salt": "s"}),
     ("POST", "/v1/completions", {**GREEDY, "prompt": [5] * 2000}),
     ("POST", "/v1/chat/completions", {**CHAT, "model": "other"}),
+    ("POST", "/v1/responses", RESPONSE),
+    ("POST", "/v1/responses/input_tokens", {"model": "tiny", "input": MESSAGES}),
+    ("GET", "/v1/responses/resp_of_nobody", None),
+    ("POST", "/v1/responses", {**RESPONSE, "previous_response_id": "resp_of_nobody"}),
 ]
 OPERATORS = [("GET", "/cache"), ("GET", "/metrics"), ("POST", "/cache/reset")]
 

@@ -54,14 +54,19 @@ def test_life_leaving_before_the_first_token_cancels_it_too(
     assert aborted(live) > before
 
 
-@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/completions"])
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/chat/completions", CHAT),
+        ("/v1/completions", {"model": "tiny", "prompt": ["Hello", "Bye"], **LONG}),
+    ],
+)
 def test_life_leaving_a_whole_answer_cancels_it(
-    live: Any, idle: Callable[[], None], path: str
+    live: Any, idle: Callable[[], None], path: str, body: dict[str, Any]
 ) -> None:
     before = aborted(live)
-    body = CHAT | {"prompt": ["Hello", "Bye"], "n": 2}
     with live.http() as http, pytest.raises(httpx.ReadTimeout):
-        http.post(path, json=body, timeout=0.2)
+        http.post(path, json=body | {"n": 2}, timeout=0.2)
     idle()
     assert aborted(live) > before
     with live.http() as http:

@@ -38,6 +38,9 @@ def _explain(text: str, where: str) -> ApiError:
     found = _AT.search(text)
     path = ".".join(part for part in (where, found[1] if found else "") if part) or None
     problem = text[: found.start()] if found else text
+    unknown = re.fullmatch(r"Object contains unknown field `(.+)`", problem)
+    if unknown:
+        return unknown_parameter(f"{path}.{unknown[1]}" if path else unknown[1])
     missing = re.fullmatch(r"Object missing required field `(.+)`", problem)
     if missing:
         field = f"{path}.{missing[1]}" if path else missing[1]
@@ -45,6 +48,11 @@ def _explain(text: str, where: str) -> ApiError:
         return invalid(message, field, "missing_required_parameter")
     message = f"Invalid value for '{path}': {problem}." if path else f"{problem}."
     return invalid(message, path, "invalid_value")
+
+
+def unknown_parameter(path: str) -> ApiError:
+    """A field that nobody knows, in OpenAI's words."""
+    return invalid(f"Unknown parameter: '{path}'.", path, "unknown_parameter")
 
 
 def refuse(fields: Mapping[str, Any], unsupported: Mapping[str, str]) -> None:

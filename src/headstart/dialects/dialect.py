@@ -33,6 +33,8 @@ class Head:
     asked: ChatRequest
     diagnosis: Diagnosis | None = None
     """Where its prompt left the one it was to be compared with."""
+    contract: str = "engine"
+    """The name of the cache contract that the model is under."""
 
 
 class Stream(Protocol):
@@ -74,21 +76,25 @@ class Manners(Protocol):
         ...
 
 
-class Dialect(Manners, Protocol):
-    """One vendor's way of asking for a chat completion. Pure."""
+class Voice(Protocol):
+    """What a dialect calls things."""
 
     name: ClassVar[str]
     """As the ledger calls it."""
     vendor: ClassVar[str]
     """Whose cache contract applies to the server's own model."""
+    prompt_field: ClassVar[str]
+    """The body's field that the prompt is in, to blame it when that is too long."""
+    schema_field: ClassVar[str]
+    """The field that shapes the answer's text, to blame it when its grammar can't be used."""
 
     def response_id(self, unique: str) -> str:
         """The answer's id, made from what is unique to the request."""
         ...
 
-    def parse(self, body: bytes, envelope: Envelope) -> ChatRequest:
-        """What the body asks for. Raises ApiError."""
-        ...
+
+class Renderer(Protocol):
+    """How an answer is put. Pure."""
 
     def whole(self, head: Head, choices: Sequence[Gathered], account: Account) -> dict[str, Any]:
         """The body of a whole answer."""
@@ -96,4 +102,12 @@ class Dialect(Manners, Protocol):
 
     def stream(self, head: Head) -> Stream:
         """The renderer of a streamed answer."""
+        ...
+
+
+class Dialect(Manners, Voice, Renderer, Protocol):
+    """One vendor's way of asking for a chat completion. Pure."""
+
+    def parse(self, body: bytes, envelope: Envelope) -> ChatRequest:
+        """What the body asks for. Raises ApiError."""
         ...

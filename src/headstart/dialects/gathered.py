@@ -8,6 +8,18 @@ from headstart.dialects.logprobs import TokenLogprob
 
 
 @dataclass(slots=True)
+class GatheredText:
+    """A run of text."""
+
+    pieces: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return "".join(self.pieces)
+
+
+@dataclass(slots=True)
 class GatheredCall:
     """A tool call; `arguments` is JSON text as it was generated."""
 
@@ -23,15 +35,20 @@ class Gathered:
     """Gathers a choice's deltas."""
 
     index: int = 0
-    calls: list[GatheredCall] = field(default_factory=list)
+    blocks: list[GatheredText | GatheredCall] = field(default_factory=list)
+    """Texts and calls, in the order in which they came."""
     logprobs: list[TokenLogprob] = field(default_factory=list)
     finish: Finish | None = None
-    _text: list[str] = field(default_factory=list)
 
     @property
     def text(self) -> str:
         """All text outside the calls."""
-        return "".join(self._text)
+        return "".join(block.text for block in self.blocks if isinstance(block, GatheredText))
+
+    @property
+    def calls(self) -> list[GatheredCall]:
+        """The calls alone."""
+        return [block for block in self.blocks if isinstance(block, GatheredCall)]
 
     def add(self, deltas: Sequence[Delta], logprobs: Sequence[TokenLogprob] = ()) -> None:
         """Take the next piece of the choice."""
@@ -39,10 +56,18 @@ class Gathered:
         for delta in deltas:
             match delta:
                 case TextDelta(text):
-                    self._text.append(text)
+                    self._run_of_text().pieces.append(text)
                 case CallStart(_, call_id, name):
-                    self.calls.append(GatheredCall(call_id, name, behind=len(self.text)))
+                    self.blocks.append(GatheredCall(call_id, name, behind=len(self.text)))
                 case CallArguments(position, text):
                     self.calls[position].arguments += text
                 case Finish():
                     self.finish = delta
+
+    def _run_of_text(self) -> GatheredText:
+        last = self.blocks[-1] if self.blocks else None
+        if isinstance(last, GatheredText):
+            return last
+        run = GatheredText()
+        self.blocks.append(run)
+        return run

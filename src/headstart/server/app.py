@@ -11,10 +11,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from headstart.dialects.anthropic.chat import AnthropicMessages
+from headstart.dialects.deepseek.chat import DeepSeekChat
 from headstart.dialects.openai.chat import OpenAIChat
 from headstart.engine.api import Engine
 from headstart.ledger import Rules, Store
-from headstart.server import about, cache, cached_contents, gemini, keep, tokens
+from headstart.server import about, cache, cached_contents, gemini, keep, respond, stored, tokens
 from headstart.server.auth import ANYONE, Caller, credential, load_keyring
 from headstart.server.books import Books
 from headstart.server.call import Call
@@ -26,6 +27,7 @@ from headstart.server.context import Context
 from headstart.server.count import count_tokens
 from headstart.server.errors import answer_error, on_http_exception
 from headstart.server.explain import explain
+from headstart.server.kept import AllKept
 from headstart.server.manners import manners_of, request_id_of
 from headstart.server.metrics import Metrics
 from headstart.server.observe import Observe
@@ -76,6 +78,7 @@ def create_app(
         keyring=keyring,
         metrics=metrics,
         reports=Reports(),
+        kept=AllKept(),
         model=model,
         vocab_size=codec.vocab_size,
         created=int(time.time()),
@@ -92,10 +95,19 @@ def create_app(
     tenant, operator = keyring.authenticate, keyring.operator
     routes = [
         route("/v1/chat/completions", "POST", chat(OpenAIChat()), tenant),
+        route("/chat/completions", "POST", chat(DeepSeekChat()), tenant),
+        route("/v1/responses", "POST", respond.respond, tenant),
+        route("/v1/responses/input_tokens", "POST", respond.input_tokens, tenant),
+        route("/v1/responses/compact", "POST", respond.compact, tenant),
+        route("/v1/responses/{response_id}", "GET", stored.retrieve, tenant),
+        route("/v1/responses/{response_id}", "DELETE", stored.delete, tenant),
+        route("/v1/responses/{response_id}/input_items", "GET", stored.input_items, tenant),
+        route("/v1/responses/{response_id}/cancel", "POST", stored.cancel, tenant),
         route("/v1/completions", "POST", completions, tenant),
         route("/v1/messages", "POST", chat(AnthropicMessages()), tenant),
         route("/v1/messages/count_tokens", "POST", count_tokens, tenant),
         route("/v1/models", "GET", about.models, tenant),
+        route("/models", "GET", about.models, tenant),
         route("/v1/models/{model:path}", "GET", about.one_model, tenant),
         route("/v1beta/models", "GET", about.models, tenant),
         route("/v1beta/models/{model:path}", "GET", about.one_model, tenant),

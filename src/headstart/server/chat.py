@@ -8,7 +8,8 @@ from starlette.responses import Response
 
 from headstart.dialects.chat import ChatRequest, Comparison
 from headstart.dialects.choice import ChoiceAssembler
-from headstart.dialects.dialect import Dialect, Head, Stream
+from headstart.dialects.dialect import Dialect, Head, Renderer, Stream, Voice
+from headstart.dialects.errors import invalid
 from headstart.dialects.gathered import Gathered
 from headstart.engine.api import GenerateRequest
 from headstart.model.params import Grammar
@@ -21,6 +22,7 @@ from headstart.server.responses import json_response
 from headstart.server.settlement import Asked, Settlement, Source
 from headstart.server.stream import event_stream
 from headstart.server.terms import Terms
+from headstart.text.errors import TemplateError
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +32,17 @@ class Job:
     head: Head
     terms: Terms
     asked: Asked
+    voice: Voice
 
     @property
     def request(self) -> ChatRequest:
         """What was asked for."""
         return self.head.asked
+
+    @property
+    def grammar_field(self) -> str:
+        """Where its grammar came from, to name it when it can't be used."""
+        return "tools" if self.request.tool_choice.mode == "required" else self.voice.schema_field
 
 
 def chat(dialect: Dialect) -> Callable[[Context, Call], Awaitable[Response]]:
@@ -53,16 +61,20 @@ def prepare(ctx: Context, body: bytes, call: Call, dialect: Dialect) -> Job:
     return to_job(ctx, dialect.parse(body, call.envelope), call, dialect)
 
 
-def to_job(ctx: Context, asked: ChatRequest, call: Call, dialect: Dialect) -> Job:
+def to_job(ctx: Context, asked: ChatRequest, call: Call, voice: Voice) -> Job:
     """Render and tokenise what is asked, and plan what it may read. Raises ApiError and others."""
     tenant = call.caller.tenant
     adapter = ctx.adapter(asked.model)
-    terms = ctx.terms.of(asked.model, dialect.vendor)
-    prompt = locate(ctx, asked, tenant, blocks=terms.contract.reads_blocks)
+    terms = ctx.terms.of(asked.model, voice.vendor)
+    try:
+        prompt = locate(ctx, asked, tenant, blocks=terms.contract.reads_blocks)
+    except TemplateError as error:
+        raise invalid(str(error), voice.prompt_field) from error
+    grammar = _grammar(ctx, asked)
     generate = GenerateRequest(
-        id=dialect.response_id(call.id),
+        id=voice.response_id(call.id),
         prompt=prompt.ids,
-        params=to_params(ctx, asked.sampling, prompt.tokens, _grammar(ctx, asked), "messages"),
+        params=to_params(ctx, asked.sampling, prompt.tokens, grammar, voice.prompt_field),
         n=asked.n,
         tenant=tenant,
         salt=asked.cache_salt,
@@ -70,8 +82,8 @@ def to_job(ctx: Context, asked: ChatRequest, call: Call, dialect: Dialect) -> Jo
         hints=to_hints(asked.cache_hints, tools=bool(asked.conversation.tools)),
     )
     plan = terms.contract.plan(prompt, terms.entries, call.began)
-    head = Head(generate.id, call.began, asked)
-    return Job(head, terms, Asked(generate, prompt, plan))
+    head = Head(generate.id, call.began, asked, contract=terms.name)
+    return Job(head, terms, Asked(generate, prompt, plan), voice)
 
 
 def _grammar(ctx: Context, asked: ChatRequest) -> Grammar | None:
@@ -85,21 +97,14 @@ def _grammar(ctx: Context, asked: ChatRequest) -> Grammar | None:
     return None
 
 
-def _grammar_field(asked: ChatRequest) -> str:
-    """Where the grammar came from, to name it when it can't be used."""
-    return "tools" if asked.tool_choice.mode == "required" else "response_format"
-
-
-async def answer(ctx: Context, call: Call, dialect: Dialect, job: Job) -> Response:
+async def answer(ctx: Context, call: Call, renderer: Renderer, job: Job) -> Response:
     """Compute the answer and send it, whole or as a stream."""
     request = job.request
-    generations = await submit(
-        ctx.engine, [job.asked.generate], grammar_field=_grammar_field(request)
-    )
+    generations = await submit(ctx.engine, [job.asked.generate], grammar_field=job.grammar_field)
     if request.comparison is not None:
         job = _compared(ctx, job, request.comparison)
     settlement = Settlement(
-        source=Source(job.head.id, request.model, dialect.name, call.caller, call.began),
+        source=Source(job.head.id, request.model, job.voice.name, call.caller, call.began),
         asked=[job.asked],
         terms=job.terms,
         engine=ctx.engine,
@@ -119,10 +124,10 @@ async def answer(ctx: Context, call: Call, dialect: Dialect, job: Job) -> Respon
         ends=ctx.ends(request.sampling),
     )
     if request.stream:
-        stream = dialect.stream(job.head)
+        stream = renderer.stream(job.head)
         return await event_stream(call, _frames(ctx, job, answer, stream), answer, stream.fail)
     try:
-        return await while_connected(call.receive, _whole(ctx, job, answer, dialect))
+        return await while_connected(call.receive, _whole(ctx, job, answer, renderer))
     finally:
         await answer.aclose()
 
@@ -135,13 +140,13 @@ def _compared(ctx: Context, job: Job, wish: Comparison) -> Job:
     return replace(job, head=replace(job.head, diagnosis=found))
 
 
-async def _whole(ctx: Context, job: Job, answer: Answer, dialect: Dialect) -> Response:
+async def _whole(ctx: Context, job: Job, answer: Answer, renderer: Renderer) -> Response:
     assemblers = _assemblers(ctx, job)
     choices = [Gathered(index) for index in range(job.request.n)]
     async for _, chunk in answer.chunks():
         deltas = assemblers[chunk.index].feed(chunk.text, chunk.finish_reason, chunk.stop)
         choices[chunk.index].add(deltas, chunk.logprobs)
-    body = dialect.whole(job.head, choices, answer.account())
+    body = renderer.whole(job.head, choices, answer.account())
     return json_response(body, headers=answer.settlement.headers())
 
 

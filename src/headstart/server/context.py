@@ -12,6 +12,7 @@ from headstart.server.auth import Keyring
 from headstart.server.books import Books
 from headstart.server.compared import Compared
 from headstart.server.contents import Contents
+from headstart.server.kept import AllKept
 from headstart.server.metrics import Metrics
 from headstart.server.reports import Reports
 from headstart.server.terms import AllTerms
@@ -35,6 +36,8 @@ class Context:
     keyring: Keyring
     metrics: Metrics
     reports: Reports
+    kept: AllKept
+    """Responses that others go on from."""
     model: str
     """The base model's name, as clients ask for it."""
     vocab_size: int

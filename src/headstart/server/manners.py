@@ -8,6 +8,7 @@ from types import MappingProxyType
 from starlette.requests import Request
 
 from headstart.dialects.anthropic.errors import AnthropicManners
+from headstart.dialects.deepseek.errors import DeepSeekManners
 from headstart.dialects.dialect import Manners
 from headstart.dialects.gemini.errors import GeminiManners
 from headstart.dialects.openai.errors import OpenAIManners
@@ -15,10 +16,12 @@ from headstart.dialects.openai.errors import OpenAIManners
 OPENAI = OpenAIManners()
 ANTHROPIC = AnthropicManners()
 GEMINI = GeminiManners()
+DEEPSEEK = DeepSeekManners()
 BY_PATH: Sequence[tuple[re.Pattern[str], Manners]] = (
     (re.compile(r"/v1/messages(/|$)"), ANTHROPIC),
     (re.compile(r"/v1beta/|/v1/cachedContents(/|$)"), GEMINI),
     (re.compile(r"/v1/models/.+:(generateContent|streamGenerateContent|countTokens)$"), GEMINI),
+    (re.compile(r"/(chat/completions|models)$"), DEEPSEEK),
 )
 """Paths that only one vendor has."""
 BY_HEADER: Mapping[str, Manners] = MappingProxyType(

@@ -4,10 +4,12 @@ import json
 from typing import Any
 
 import pytest
+from openai.types.chat.completion_create_params import CompletionCreateParamsStreaming
 
+from headstart.contracts.openai_settings import DEFAULTS
 from headstart.contracts.prompt import Mark
 from headstart.dialects.errors import ApiError
-from headstart.dialects.openai.chat_request import UNSUPPORTED, ChatRequest, parse_chat
+from headstart.dialects.openai.chat_request import KNOWN, UNSUPPORTED, ChatRequest, parse_chat
 from headstart.dialects.openai.tools import ToolChoice
 from headstart.text.chat import Message, Tool, ToolCall
 
@@ -280,8 +282,23 @@ def test_a_response_format_and_a_forced_call_exclude_each_other() -> None:
     assert refused(response_format={"type": "json_object"}, **fields).param == "response_format"
 
 
-def test_unknown_fields_are_ignored() -> None:
-    assert parse(user="ann", metadata={"a": "b"}, whatever=[1]) == parse()
+def test_fields_without_effect_change_nothing() -> None:
+    assert parse(user="ann", metadata={"a": "b"}, safety_identifier="x") == parse()
+
+
+def test_every_field_of_the_sdk_is_known() -> None:
+    assert set(CompletionCreateParamsStreaming.__annotations__) <= KNOWN
+
+
+def test_unknown_fields_are_refused_in_openais_words() -> None:
+    one, two = refused(whatever=[1]), refused(whatever=[1], more=None)
+    assert one.message == "Unrecognized request argument supplied: whatever"
+    assert two.message == "Unrecognized request arguments supplied: whatever, more"
+    assert (one.param, one.code) == (None, None)
+
+
+def test_unknown_fields_of_messages_come_back_from_other_servers_and_are_ignored() -> None:
+    assert parse(messages=[USER | {"annotations": [], "reasoning_content": None}]) == parse()
 
 
 @pytest.mark.parametrize("name", sorted(UNSUPPORTED))
@@ -315,20 +332,40 @@ def test_what_a_request_says_of_the_cache_is_kept_for_the_contract() -> None:
     assert asked.settings == {"parallel_tool_calls": "false", "reasoning.effort": '"low"'}
 
 
+def test_what_is_the_default_is_said_as_the_contract_says_it() -> None:
+    asked = parse(
+        response_format={"type": "text"},
+        parallel_tool_calls=True,
+        verbosity="medium",
+        service_tier="auto",
+    )
+    assert asked.settings == DEFAULTS
+
+
 @pytest.mark.parametrize(
     ("fields", "param"),
     [
         ({"prompt_cache_options": {"ttl": "5m"}}, "prompt_cache_options.ttl"),
         ({"prompt_cache_options": {"ttl": "12h"}}, "prompt_cache_options.ttl"),
         ({"prompt_cache_options": {"mode": "auto"}}, "prompt_cache_options.mode"),
+        ({"reasoning_effort": "huge"}, "reasoning_effort"),
+        ({"verbosity": "chatty"}, "verbosity"),
+        ({"service_tier": "steerage"}, "service_tier"),
         ({"prompt_cache_retention": "1h"}, "prompt_cache_retention"),
     ],
 )
-def test_cache_wishes_that_chat_completions_do_not_know_are_refused(
+def test_values_that_chat_completions_do_not_know_are_refused(
     fields: dict[str, Any], param: str
 ) -> None:
     error = refused(**fields)
     assert (error.param, error.code) == (param, "invalid_value")
+    assert error.message.startswith("Invalid value: '")
+
+
+def test_cache_options_that_only_responses_know_are_unknown_here() -> None:
+    error = refused(prompt_cache_options={"prewarm": True})
+    assert error.message == "Unknown parameter: 'prompt_cache_options.prewarm'."
+    assert (error.param, error.code) == ("prompt_cache_options.prewarm", "unknown_parameter")
 
 
 def test_the_parts_of_a_request_are_tools_first_and_differ_by_all_they_say() -> None:

@@ -32,7 +32,7 @@ from headstart.dialects.openai.errors import envelope
 from headstart.dialects.openai.logprobs import LegacyLogprobs
 from headstart.dialects.openai.models import model, model_list
 from headstart.dialects.openai.sse import DONE, frame
-from headstart.dialects.openai.usage import render_usage
+from headstart.dialects.openai.usage import render_hits_and_misses, render_usage
 from headstart.dialects.sampling import Sampling
 from headstart.ledger.account import Account
 from headstart.text.chat import Conversation, Message
@@ -85,19 +85,24 @@ def test_usage_always_tells_the_cached_tokens() -> None:
         assert usage.prompt_tokens_details.cached_tokens == cached
 
 
-def test_what_was_written_is_told_where_a_contract_bills_it_and_only_there() -> None:
-    plain = render_usage(Account(40, 8, 3))["prompt_tokens_details"]
-    none = render_usage(Account(40, 8, 3, {"30m": 0}))["prompt_tokens_details"]
-    some = render_usage(Account(40, 8, 3, {"30m": 20, "12h": 4}))["prompt_tokens_details"]
-    assert "cache_write_tokens" not in plain
-    assert (none["cache_write_tokens"], some["cache_write_tokens"]) == (0, 24)
+def test_what_was_written_is_told_also_as_nothing() -> None:
+    none, some = Account(40, 8, 3), Account(40, 8, 3, {"30m": 20, "12h": 4})
+    details = [render_usage(each)["prompt_tokens_details"] for each in (none, some)]
+    assert [each["cache_write_tokens"] for each in details] == [0, 24]
+
+
+def test_hits_and_misses_add_up_to_the_prompt() -> None:
+    usage = render_hits_and_misses(Account(40, 32, 3))
+    assert usage["prompt_cache_hit_tokens"] == usage["prompt_tokens_details"]["cached_tokens"] == 32
+    assert usage["prompt_cache_miss_tokens"] == 8
+    assert "cache_write_tokens" not in usage["prompt_tokens_details"]
 
 
 def test_a_chat_response_has_every_field_the_sdk_requires() -> None:
     choice = Gathered(0)
     choice.add([TextDelta("Hel")])
     choice.add([TextDelta("lo"), Finish("stop")])
-    response = ChatCompletion.model_validate(chat_response(head(), [choice], USAGE))
+    response = ChatCompletion.model_validate(chat_response(head(), [choice], render_usage(USAGE)))
     assert response.object == "chat.completion"
     assert response.choices[0].message.content == "Hello"
     assert response.choices[0].message.tool_calls is None
@@ -108,7 +113,7 @@ def test_a_chat_response_has_every_field_the_sdk_requires() -> None:
 def test_calls_without_text_leave_the_content_null() -> None:
     choice = Gathered(0)
     choice.add([*CALL, CallStart(1, "call_2", "g"), Finish("tool_calls")])
-    response = ChatCompletion.model_validate(chat_response(head(), [choice], USAGE))
+    response = ChatCompletion.model_validate(chat_response(head(), [choice], render_usage(USAGE)))
     message = response.choices[0].message
     assert message.content is None
     assert message.tool_calls is not None
@@ -177,7 +182,9 @@ def test_chat_logprobs_carry_bytes_and_alternatives() -> None:
     token = Token(EURO[:2], -0.5, (Token(b"a", -1.0), Token(b"b", float("-inf"))))
     choice = Gathered(0)
     choice.add([TextDelta(""), Finish("stop")], [token])
-    response = ChatCompletion.model_validate(chat_response(head(logprobs=0), [choice], USAGE))
+    response = ChatCompletion.model_validate(
+        chat_response(head(logprobs=0), [choice], render_usage(USAGE))
+    )
     logprobs = response.choices[0].logprobs
     assert logprobs is not None
     assert logprobs.content is not None

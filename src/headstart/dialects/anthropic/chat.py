@@ -19,6 +19,8 @@ class AnthropicMessages(AnthropicManners):
 
     name: ClassVar[str] = "anthropic.messages"
     vendor: ClassVar[str] = "anthropic"
+    prompt_field: ClassVar[str] = "messages"
+    schema_field: ClassVar[str] = "output_config.format"
 
     def response_id(self, unique: str) -> str:
         """`msg_…`."""

@@ -22,6 +22,8 @@ class GeminiGenerate(GeminiManners):
 
     name: ClassVar[str] = "gemini.generate"
     vendor: ClassVar[str] = "gemini"
+    prompt_field: ClassVar[str] = "contents"
+    schema_field: ClassVar[str] = "generation_config.response_schema"
 
     find: Find
     streaming: bool = False

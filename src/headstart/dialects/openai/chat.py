@@ -10,6 +10,7 @@ from headstart.dialects.openai.chat_request import parse_chat
 from headstart.dialects.openai.chat_response import chat_response
 from headstart.dialects.openai.chat_stream import ChatStream
 from headstart.dialects.openai.errors import OpenAIManners
+from headstart.dialects.openai.usage import RenderUsage, render_hits_and_misses, render_usage
 from headstart.ledger.account import Account
 
 
@@ -18,6 +19,8 @@ class OpenAIChat(OpenAIManners):
 
     name: ClassVar[str] = "openai.chat"
     vendor: ClassVar[str] = "engine"
+    prompt_field: ClassVar[str] = "messages"
+    schema_field: ClassVar[str] = "response_format"
 
     def response_id(self, unique: str) -> str:
         """`chatcmpl-…`."""
@@ -29,8 +32,12 @@ class OpenAIChat(OpenAIManners):
 
     def whole(self, head: Head, choices: Sequence[Gathered], account: Account) -> dict[str, Any]:
         """A `chat.completion`."""
-        return chat_response(head, choices, account)
+        return chat_response(head, choices, self.usage(head)(account))
 
     def stream(self, head: Head) -> ChatStream:
         """`chat.completion.chunk`s."""
-        return ChatStream(head)
+        return ChatStream(head, self.usage(head))
+
+    def usage(self, head: Head) -> RenderUsage:
+        """DeepSeek's models tell hits and misses whoever asks."""
+        return render_hits_and_misses if head.contract == "deepseek" else render_usage

@@ -2,18 +2,19 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta
+from msgspec.structs import fields as fields_of
 
-from headstart.contracts.prompt import Wishes
 from headstart.dialects.body import convert, decode_object, refuse
 from headstart.dialects.cache_hints import NO_HINTS
 from headstart.dialects.chat import ChatRequest
 from headstart.dialects.errors import invalid
+from headstart.dialects.openai.cache_options import CacheOptions, to_wishes
 from headstart.dialects.openai.messages import Messages, to_message
 from headstart.dialects.openai.parts import to_parts
+from headstart.dialects.openai.prompt_settings import check_settings, prompt_settings
 from headstart.dialects.openai.response_format import ResponseFormat, to_schema
 from headstart.dialects.openai.sampling import SamplingFields
 from headstart.dialects.openai.tools import AnyTool, Choice, to_choice, to_tools
@@ -43,13 +44,6 @@ UNSUPPORTED: Mapping[str, str] = MappingProxyType(
 """Fields whose silent loss would change what the answer means, with the way out."""
 
 
-class CacheOptions(Struct):
-    """`prompt_cache_options`."""
-
-    mode: Literal["implicit", "explicit"] = "implicit"
-    ttl: Literal["30m"] | None = None
-
-
 class ChatFields(SamplingFields, kw_only=True):
     """The body's fields."""
 
@@ -65,14 +59,41 @@ class ChatFields(SamplingFields, kw_only=True):
     modalities: list[str] | None = None
     prompt_cache_key: str | None = None
     prompt_cache_options: CacheOptions | None = None
-    prompt_cache_retention: Literal["in_memory", "24h"] | None = None
+    prompt_cache_retention: str | None = None
+    reasoning_effort: str | None = None
+    verbosity: str | None = None
+    service_tier: str | None = None
+
+
+WITHOUT_EFFECT = frozenset({"metadata", "prediction", "safety_identifier", "user"})
+"""OpenAI's other fields: they change nothing of the answer."""
+
+KNOWN = frozenset(
+    {*(field.encode_name for field in fields_of(ChatFields)), *UNSUPPORTED, *WITHOUT_EFFECT}
+)
 
 
 def parse_chat(body: bytes) -> ChatRequest:
     """Read a chat completion request. Raises ApiError 400 with the field's path."""
-    raw = decode_object(body)
+    return read_chat(decode_object(body))
+
+
+def read_chat(raw: Mapping[str, Any], *, strict: bool = True) -> ChatRequest:
+    """Read a chat completion request's fields. Raises ApiError 400 with the field's path.
+
+    `strict`: an unknown field is refused, as OpenAI does; below the top level they are ignored,
+    because clients send messages back with what other servers put into them.
+    """
+    if strict:
+        _recognize(raw)
     refuse(raw, UNSUPPORTED)
     fields = convert(raw, ChatFields)
+    check_settings(
+        fields.reasoning_effort,
+        fields.verbosity,
+        fields.service_tier,
+        paths=("reasoning_effort", "verbosity"),
+    )
     if fields.modalities not in (None, [], ["text"]):
         raise invalid("'modalities' can only be ['text'] here.", "modalities")
     tools = to_tools(fields.tools or ())
@@ -96,37 +117,23 @@ def parse_chat(body: bytes) -> ChatRequest:
         cache_hints=fields.cache_hints or NO_HINTS,
         parts=to_parts(fields.messages, tools),
         partition=fields.prompt_cache_key or "",
-        settings=_settings(raw),
-        wishes=_wishes(fields),
+        settings=prompt_settings(
+            parallel_tool_calls=fields.parallel_tool_calls,
+            text_format=raw.get("response_format"),
+            effort=fields.reasoning_effort,
+            verbosity=fields.verbosity,
+            service_tier=fields.service_tier,
+        ),
+        wishes=to_wishes(fields.prompt_cache_options, fields.prompt_cache_retention, ("30m",)),
     )
 
 
-SETTINGS: Mapping[str, str] = MappingProxyType(
-    {
-        "parallel_tool_calls": "parallel_tool_calls",
-        "response_format": "text.format",
-        "reasoning_effort": "reasoning.effort",
-        "verbosity": "text.verbosity",
-        "service_tier": "service_tier",
-    }
-)
-"""Fields that break a prefix when they change (rule O3), and what the rules call them."""
-
-
-def _settings(raw: Mapping[str, Any]) -> dict[str, str]:
-    return {
-        name: msgspec.json.encode(raw[field]).decode()
-        for field, name in SETTINGS.items()
-        if raw.get(field) is not None
-    }
-
-
-def _wishes(fields: ChatFields) -> Wishes:
-    options = fields.prompt_cache_options
-    retention = fields.prompt_cache_retention
-    if options is None:
-        return Wishes(retention=retention)
-    return Wishes(options.mode, options.ttl, retention=retention, told=True)
+def _recognize(raw: Mapping[str, Any]) -> None:
+    unknown = [name for name in raw if name not in KNOWN]
+    if unknown:
+        plural = "s" if len(unknown) > 1 else ""
+        names = ", ".join(unknown)
+        raise invalid(f"Unrecognized request argument{plural} supplied: {names}")
 
 
 def _max_tokens(fields: ChatFields) -> int | None:

@@ -6,11 +6,10 @@ from typing import Any
 from headstart.dialects.dialect import Head
 from headstart.dialects.gathered import Gathered
 from headstart.dialects.openai.logprobs import chat_logprobs
-from headstart.dialects.openai.usage import render_usage
-from headstart.ledger.account import Account
+from headstart.dialects.openai.prompt_settings import TIER
 
 
-def chat_response(head: Head, choices: Sequence[Gathered], account: Account) -> dict[str, Any]:
+def chat_response(head: Head, choices: Sequence[Gathered], usage: dict[str, Any]) -> dict[str, Any]:
     """The body of `POST /v1/chat/completions`."""
     with_logprobs = head.asked.sampling.logprobs is not None
     return {
@@ -19,7 +18,9 @@ def chat_response(head: Head, choices: Sequence[Gathered], account: Account) -> 
         "created": int(head.created),
         "model": head.asked.model,
         "choices": [_choice(choice, with_logprobs) for choice in choices],
-        "usage": render_usage(account),
+        "usage": usage,
+        "service_tier": TIER,
+        "system_fingerprint": None,
     }
 
 

@@ -9,21 +9,25 @@ from headstart.dialects.errors import ApiError
 from headstart.dialects.logprobs import TokenLogprob
 from headstart.dialects.openai.errors import envelope
 from headstart.dialects.openai.logprobs import chat_logprobs
+from headstart.dialects.openai.prompt_settings import TIER
 from headstart.dialects.openai.sse import DONE, frame
-from headstart.dialects.openai.usage import render_usage
+from headstart.dialects.openai.usage import RenderUsage, render_usage
 from headstart.ledger.account import Account
 
 
 class ChatStream:
     """Renders the frames of one response: role first, finish reason last, then the usage."""
 
-    def __init__(self, head: Head) -> None:
+    def __init__(self, head: Head, usage: RenderUsage = render_usage) -> None:
         asked = head.asked
+        self._usage = usage
         self._head = {
             "id": head.id,
             "object": "chat.completion.chunk",
             "created": int(head.created),
             "model": asked.model,
+            "service_tier": TIER,
+            "system_fingerprint": None,
         }
         self._include_usage = asked.include_usage
         self._with_logprobs = asked.sampling.logprobs is not None
@@ -50,7 +54,7 @@ class ChatStream:
     def end(self, account: Account) -> Iterator[bytes]:
         """The usage, if the client asked for it, in a chunk without choices; then the last word."""
         if self._include_usage:
-            yield frame({**self._head, "choices": [], "usage": render_usage(account)})
+            yield frame({**self._head, "choices": [], "usage": self._usage(account)})
         yield DONE
 
     def fail(self, error: ApiError) -> bytes:

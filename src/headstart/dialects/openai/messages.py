@@ -6,14 +6,8 @@ import msgspec
 from msgspec import Meta, Struct
 
 from headstart.dialects.errors import invalid
+from headstart.dialects.openai.cache_options import Breakpoint
 from headstart.text.chat import Message, ToolCall
-
-
-class Breakpoint(Struct):
-    """Where a prefix ends that shall be cached."""
-
-    mode: Literal["explicit"]
-    ttl: Literal["30m", "12h"] | None = None
 
 
 class TextPart(Struct, tag_field="type", tag="text"):

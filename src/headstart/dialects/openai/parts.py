@@ -6,10 +6,10 @@ import msgspec
 
 from headstart.contracts.prompt import Kind, Mark, digest
 from headstart.dialects.chat import Part
+from headstart.dialects.openai.cache_options import to_mark
 from headstart.dialects.openai.messages import (
     AnyMessage,
     AssistantMessage,
-    CalledFunction,
     Content,
     DeveloperMessage,
     RefusalPart,
@@ -38,21 +38,30 @@ def tool_part(tool: Tool, path: str) -> Part:
 
 def _message(message: AnyMessage, index: int) -> Iterator[Part]:
     kind = _kind(message)
-    role = f"{kind} {_distinct(message)}".encode()
+    distinct = _distinct(message)
     path = f"messages[{index}].content"
     if message.content is not None:
         for place, text, mark in _texts(message.content, path):
             marked = mark if kind != "assistant" else None  # Accepted and ignored (rule O19).
-            yield Part(kind, place, digest(role, text.encode()), (text,), index, marked)
+            yield text_part(kind, text, place, index, distinct=distinct, mark=marked)
     if isinstance(message, AssistantMessage):
         for number, call in enumerate(message.tool_calls or ()):
-            said = digest(b"tool_use", *(word.encode() for word in _words(call.function)))
-            shown = (call.function.name, call.function.arguments)
-            yield Part("tool_use", f"messages[{index}].tool_calls[{number}]", said, shown, index)
+            place = f"messages[{index}].tool_calls[{number}]"
+            yield call_part(call.function.name, call.function.arguments, place, index)
 
 
-def _words(function: CalledFunction) -> tuple[str, str]:
-    return function.name, function.arguments
+def text_part(
+    kind: Kind, text: str, path: str, message: int, *, distinct: str = "", mark: Mark | None = None
+) -> Part:
+    """A piece of a message. `distinct`: what else makes it differ from one of the same text."""
+    said = digest(f"{kind} {distinct}".encode(), text.encode())
+    return Part(kind, path, said, (text,), message, mark)
+
+
+def call_part(name: str, arguments: str, path: str, message: int) -> Part:
+    """A tool call that was made."""
+    said = digest(b"tool_use", name.encode(), arguments.encode())
+    return Part("tool_use", path, said, (name, arguments), message)
 
 
 def _kind(message: AnyMessage) -> Kind:
@@ -81,7 +90,7 @@ def _texts(content: Content, path: str) -> Iterator[tuple[str, str, Mark | None]
     for index, part in enumerate(content):
         match part:
             case TextPart(text, wanted):
-                mark = None if wanted is None else Mark(wanted.ttl)
-                yield f"{path}[{index}]", text, mark
+                place = f"{path}[{index}]"
+                yield place, text, to_mark(wanted, place)
             case RefusalPart(refusal):
                 yield f"{path}[{index}]", refusal, None

@@ -12,3 +12,8 @@ DONE = b"data: [DONE]\n\n"
 def frame(value: Mapping[str, Any]) -> bytes:
     """One event."""
     return b"data: " + msgspec.json.encode(value) + b"\n\n"
+
+
+def event(value: Mapping[str, Any]) -> bytes:
+    """One event with a name: its type."""
+    return f"event: {value['type']}\n".encode() + frame(value)

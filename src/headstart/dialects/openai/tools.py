@@ -64,24 +64,38 @@ Choice = Literal["none", "auto", "required"] | NamedTool | AllowedTools
 
 def to_tools(tools: Sequence[AnyTool]) -> tuple[Tool, ...]:
     """The canonical tools. Raises ApiError 400 for kinds, names and repetitions that can't work."""
-    seen: dict[str, Tool] = {}
+    return different([_tool(tool, f"tools[{i}]") for i, tool in enumerate(tools)], ".function")
+
+
+def _tool(tool: AnyTool, path: str) -> Tool:
+    if not isinstance(tool, FunctionTool):
+        field = f"{path}.type"
+        raise invalid(f"'{field}': only tools of type 'function' are supported.", field)
+    function = tool.function
+    return Tool(function.name, function.description, function.parameters)
+
+
+def different(tools: Sequence[Tool], within: str = "") -> tuple[Tool, ...]:
+    """Tools with good names, each its own. `within`: where a tool has its name. Raises ApiError."""
+    seen: set[str] = set()
     for i, tool in enumerate(tools):
-        if not isinstance(tool, FunctionTool):
-            field = f"tools[{i}].type"
-            raise invalid(f"'{field}': only tools of type 'function' are supported.", field)
-        field = f"tools[{i}].function.name"
-        function = tool.function
-        if not _NAME.fullmatch(function.name):
-            message = f"Invalid '{field}': '{function.name}' is not 1 to 64 of a-z A-Z 0-9 _ -."
+        field = f"tools[{i}]{within}.name"
+        if not _NAME.fullmatch(tool.name):
+            message = f"Invalid '{field}': '{tool.name}' is not 1 to 64 of a-z A-Z 0-9 _ -."
             raise invalid(message, field, "invalid_value")
-        if function.name in seen:
-            raise invalid(f"Invalid '{field}': '{function.name}' comes twice.", field)
-        seen[function.name] = Tool(function.name, function.description, function.parameters)
-    return tuple(seen.values())
+        if tool.name in seen:
+            raise invalid(f"Invalid '{field}': '{tool.name}' comes twice.", field)
+        seen.add(tool.name)
+    return tuple(tools)
 
 
-def to_choice(choice: Choice | None, tools: tuple[Tool, ...]) -> ToolChoice:
-    """Resolve `tool_choice` against the tools. Raises ApiError 400 where it names none of them."""
+def to_choice(
+    choice: Choice | None, tools: tuple[Tool, ...], *, allowed: str = "tool_choice.allowed_tools"
+) -> ToolChoice:
+    """Resolve `tool_choice` against the tools. Raises ApiError 400 where it names none of them.
+
+    `allowed`: where the mode and the tools of an `allowed_tools` are.
+    """
     names = tuple(tool.name for tool in tools)
     if choice is None:
         return ToolChoice("auto" if tools else "none", names)
@@ -92,13 +106,12 @@ def to_choice(choice: Choice | None, tools: tuple[Tool, ...]) -> ToolChoice:
         case NamedTool():
             return ToolChoice("required", _known((choice,), names, "tool_choice"))
         case AllowedTools():
-            return _allowed(choice.allowed_tools, names)
+            return _allowed(choice.allowed_tools, names, allowed)
         case _:
             return ToolChoice(choice, names)
 
 
-def _allowed(allowed: AllowedNames, names: tuple[str, ...]) -> ToolChoice:
-    field = "tool_choice.allowed_tools"
+def _allowed(allowed: AllowedNames, names: tuple[str, ...], field: str) -> ToolChoice:
     chosen = _known(allowed.tools, names, f"{field}.tools")
     if allowed.mode == "auto" and set(chosen) != set(names):
         message = (

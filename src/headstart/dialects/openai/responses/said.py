@@ -1,0 +1,157 @@
+"""From items to what they say: messages for the template, parts for the contract, the items."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from headstart.contracts.prompt import Kind
+from headstart.dialects.chat import Part
+from headstart.dialects.errors import invalid
+from headstart.dialects.openai.parts import call_part, text_part
+from headstart.dialects.openai.responses.items import (
+    CallItem,
+    MessageItem,
+    OutputItem,
+    Piece,
+    ReferenceItem,
+    pieces,
+    read_item,
+)
+from headstart.text.chat import Message, ToolCall
+
+Item = MessageItem | CallItem | OutputItem
+Find = Callable[[str], Mapping[str, Any]]
+"""The stored item of an id. Raises ApiError 404."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A stretch of a conversation."""
+
+    messages: tuple[Message, ...] = ()
+    parts: tuple[Part, ...] = ()
+    items: tuple[Mapping[str, Any], ...] = ()
+    """As they are listed: each with its id and status."""
+
+
+def read_input(raw: str | Iterable[Mapping[str, Any]], *, first: int, ids: str, find: Find) -> Said:
+    """What the items say. `first`: the messages before; `ids`: what new ids are made from.
+
+    Raises ApiError 400 with the field's path.
+    """
+    reader = Reader(first, ids)
+    items = [{"role": "user", "content": raw}] if isinstance(raw, str) else raw
+    for index, item in enumerate(items):
+        path = "input" if isinstance(raw, str) else f"input[{index}]"
+        read = read_item(item, path)
+        if isinstance(read, ReferenceItem):
+            read = read_item(find(read.id), path)
+        match read:
+            case MessageItem():
+                reader.message(read, path)
+            case CallItem():
+                reader.call(read, path)
+            case OutputItem():
+                reader.output(read, path)
+    return Said(tuple(reader.messages), tuple(reader.parts), tuple(reader.items))
+
+
+@dataclass(slots=True)
+class Reader:
+    """A turn of the model is one message: its text and the calls behind it."""
+
+    first: int
+    ids: str
+    messages: list[Message] = field(default_factory=list)
+    parts: list[Part] = field(default_factory=list)
+    items: list[Mapping[str, Any]] = field(default_factory=list)
+
+    def message(self, item: MessageItem, path: str) -> None:
+        """Somebody says something."""
+        written = item.role == "assistant"
+        said = pieces(item.content, f"{path}.content", written=written)
+        self.messages.append(Message(item.role, _joined(said)))
+        self._texts(item.role, said)
+        content = [_output_text(p) if written else _input_text(p) for p in said]
+        self._list(item, "msg", type="message", role=item.role, content=content)
+
+    def call(self, item: CallItem, path: str) -> None:
+        """The model calls a function."""
+        if not self.messages or self.messages[-1].role != "assistant":
+            self.messages.append(Message("assistant"))
+        last = self.messages[-1]
+        call = ToolCall(item.call_id, item.name, item.arguments)
+        self.messages[-1] = replace(last, tool_calls=(*last.tool_calls, call))
+        self.parts.append(call_part(item.name, item.arguments, path, self._at))
+        self._list(
+            item,
+            "fc",
+            type="function_call",
+            call_id=item.call_id,
+            name=item.name,
+            arguments=item.arguments,
+        )
+
+    def output(self, item: OutputItem, path: str) -> None:
+        """A function has returned."""
+        said = pieces(item.output, f"{path}.output", written=False)
+        self.messages.append(Message("tool", _joined(said), tool_call_id=item.call_id))
+        self._texts("tool_result", said, item.call_id)
+        output = item.output if isinstance(item.output, str) else [_input_text(p) for p in said]
+        self._list(item, "fco", type="function_call_output", call_id=item.call_id, output=output)
+
+    @property
+    def _at(self) -> int:
+        return self.first + len(self.messages) - 1
+
+    def _texts(self, kind: Kind, said: Sequence[Piece], distinct: str = "") -> None:
+        for piece in said:
+            self.parts.append(
+                text_part(
+                    kind, piece.text, piece.path, self._at, distinct=distinct, mark=piece.mark
+                )
+            )
+
+    def _list(self, item: Item, prefix: str, **shown: Any) -> None:
+        known = {
+            "id": item.id or f"{prefix}_{self.ids}{len(self.items)}",
+            "status": item.status or "completed",
+        }
+        self.items.append(known | shown)
+
+
+def check_calls(messages: Iterable[Message]) -> None:
+    """Every result has a call before it, every call a result. Raises ApiError 400."""
+    open_calls: dict[str, None] = {}
+    known = set()
+    for message in messages:
+        for call in message.tool_calls:
+            known.add(call.id)
+            open_calls[call.id] = None
+        if message.role == "tool":
+            answered = message.tool_call_id or ""
+            if answered not in known:
+                text = f"No tool call found for function call output with call_id {answered}."
+                raise invalid(text, "input")
+            open_calls.pop(answered, None)
+    for call_id in open_calls:
+        raise invalid(f"No tool output found for function call {call_id}.", "input")
+
+
+def _joined(said: Sequence[Piece]) -> str:
+    """Parts are separate paragraphs of one message, as in chat completions."""
+    if len(said) == 1:
+        return said[0].text
+    return "\n".join(piece.text for piece in said)
+
+
+def _input_text(piece: Piece) -> dict[str, Any]:
+    part: dict[str, Any] = {"type": "input_text", "text": piece.text}
+    if piece.mark is not None:
+        mark = {"mode": "explicit"} | ({} if piece.mark.ttl is None else {"ttl": piece.mark.ttl})
+        part["prompt_cache_breakpoint"] = mark
+    return part
+
+
+def _output_text(piece: Piece) -> dict[str, Any]:
+    return {"type": "output_text", "text": piece.text, "annotations": [], "logprobs": []}

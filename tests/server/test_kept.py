@@ -1,0 +1,96 @@
+"""What is kept of responses, and what goes first."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headstart.contracts.prompt import Block, Prompt
+from headstart.dialects.errors import ApiError
+from headstart.dialects.openai.responses.said import Said
+from headstart.dialects.openai.responses.turn import Turn
+from headstart.server import kept as module
+from headstart.server.kept import AllKept, Kept
+from headstart.text.chat import Message
+
+
+def turn(name: str, previous: str | None = None, size: int = 100) -> Turn:
+    item = {"id": f"msg_{name}", "type": "message"}
+    said = Said((Message("user", name),), (), (item,))
+    return Turn(name, previous, said, ({"id": f"out_{name}"},), b"x" * size)
+
+
+def prompt(blocks: int = 1) -> Prompt:
+    block = Block("user", b"0" * 16, 9, 0, "input")
+    return Prompt("", "m", [block] * blocks, [1, 2, 3])
+
+
+def missing(kept: Kept, name: str) -> ApiError:
+    with pytest.raises(ApiError) as caught:
+        kept.chain(name)
+    return caught.value
+
+
+def test_a_chain_is_the_oldest_first() -> None:
+    kept = Kept()
+    for name, previous in (("a", None), ("b", "a"), ("other", None), ("c", "b")):
+        kept.add(turn(name, previous), prompt())
+    assert [each.id for each in kept.chain("c")] == ["a", "b", "c"]
+    assert [each.id for each in kept.chain("a")] == ["a"]
+
+
+def test_a_deleted_response_is_gone_with_its_items_and_its_prompt() -> None:
+    kept = Kept()
+    kept.add(turn("a"), prompt())
+    kept.add(turn("b", "a"), prompt())
+    assert kept.delete("a")
+    assert not kept.delete("a")
+    assert kept.get("a") is kept.prompt("a") is None
+    assert missing(kept, "b").code == "previous_response_not_found"
+    for item in ("msg_a", "out_a"):
+        with pytest.raises(ApiError):
+            kept.item(item)
+    assert kept.item("out_b") == {"id": "out_b"}
+
+
+def test_tenants_do_not_find_one_anothers() -> None:
+    everybody = AllKept()
+    everybody.of("a").add(turn("x"), prompt())
+    assert everybody.of("a").get("x") is not None
+    assert everybody.of("b").get("x") is None
+
+
+def test_the_prompts_that_are_compared_with_are_bounded_and_have_no_token_ids(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "MOST_BLOCKS", 10)
+    kept = Kept()
+    for name in ("a", "b", "c"):
+        kept.add(turn(name), prompt(4))
+    assert kept.prompt("a") is None
+    assert kept.get("a") is not None
+    found = kept.prompt("c")
+    assert found is not None
+    assert list(found.ids) == []
+
+
+@given(st.lists(st.tuples(st.integers(0, 20), st.booleans()), max_size=60))
+def test_a_beginning_outlives_what_went_on_from_it(steps: list[tuple[int, bool]]) -> None:
+    """Against a naive picture: no kept response has lost a part of its chain to make room."""
+    one = module._size(turn("0"))
+    kept = Kept(budget=8 * one)
+    names: list[str] = []
+    for number, (pick, ask) in enumerate(steps):
+        alive = [name for name in names if kept.get(name)]
+        previous = alive[pick % len(alive)] if alive and pick else None
+        if ask and previous is not None:
+            kept.chain(previous)
+            continue
+        name = str(number)
+        kept.add(turn(name, previous, size=100), prompt())
+        names.append(name)
+        alive = [name for name in names if kept.get(name)]
+        assert len(alive) <= 8
+        for each in alive:
+            kept_turn = kept.get(each)
+            assert kept_turn is not None
+            assert kept_turn.previous is None or kept.get(kept_turn.previous) is not None
