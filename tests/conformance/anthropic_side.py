@@ -6,7 +6,8 @@ from typing import Any
 import anthropic
 import pytest
 from anthropic.types import Message, Usage
-from tests.conformance.conftest import Clock, Served
+from tests.conformance.conftest import Served
+from tests.conformance.served import Clock
 
 OPUS = "claude-opus-5"
 """Its minimum is 512 tokens."""

@@ -2,37 +2,20 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
-from tests.server.conftest import Live, on_a_socket, start_real, tiny
+from tests.conformance.served import Clock, load, serving
+from tests.server.conftest import Live, start_real, tiny
 
 from headstart.engine.api import Engine
-from headstart.engine.build import build_engine
-from headstart.model.load import LoadedModel, load_model
-from headstart.server.app import create_app
-from headstart.server.books import open_store
-from headstart.settings import Settings
+from headstart.model.load import LoadedModel
 
 __all__ = ["start_real", "tiny"]
 
 CONTEXT = 4096
-
-
-@dataclass
-class Clock:
-    """The contracts' clock."""
-
-    now: float = 1_796_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-    def advance(self, seconds: float) -> None:
-        self.now += seconds
 
 
 @dataclass(frozen=True)
@@ -49,9 +32,7 @@ Serve = Callable[..., Served]
 @pytest.fixture(scope="session")
 def roomy(tiny_checkpoint: Callable[..., Path]) -> LoadedModel:
     """The tiny model with room for prompts above the vendors' minimums."""
-    torch.set_num_threads(1)
-    path = tiny_checkpoint("llama", max_position_embeddings=CONTEXT)
-    return load_model(str(path), dtype=torch.float32, device=torch.device("cpu"))
+    return load(tiny_checkpoint("llama", max_position_embeddings=CONTEXT))
 
 
 @pytest.fixture(scope="session")
@@ -60,16 +41,9 @@ def serve(roomy: LoadedModel) -> Iterator[Serve]:
     with ExitStack() as stack:
 
         def start(wrap: Callable[[Engine], Any] = lambda engine: engine, **fields: Any) -> Served:
-            defaults = Settings(
-                dtype="float32", served_model_name="tiny", kv_memory_bytes=16 << 20, drain_seconds=0
-            )
-            settings = replace(defaults, **fields)
-            engine = wrap(build_engine(roomy, settings))
             clock = Clock()
-            store = stack.enter_context(open_store(settings))
-            app = create_app(engine, roomy.codec, settings, store=store, now=clock)
-            url = stack.enter_context(on_a_socket(app, settings, engine))
-            return Served(Live(url, engine, roomy.codec), clock)
+            given = {"kv_memory_bytes": 16 << 20, **fields}
+            return Served(stack.enter_context(serving(roomy, clock, wrap, **given)), clock)
 
         yield start
 

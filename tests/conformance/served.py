@@ -1,15 +1,17 @@
 """A server with vendors' names and a clock that tests move."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import torch
 from tests.server.conftest import Live, on_a_socket
 
+from headstart.engine.api import Engine
 from headstart.engine.build import build_engine
-from headstart.model.load import load_model
+from headstart.model.load import LoadedModel, load_model
 from headstart.server.app import create_app
 from headstart.server.books import open_store
 from headstart.settings import Settings
@@ -20,31 +22,35 @@ START = 1_800_000_000.0
 
 @dataclass
 class Clock:
-    """The clock of the contracts, in seconds since the epoch."""
+    """The clock of the contracts, in seconds since the epoch. Tests move it."""
 
     now: float = START
 
     def __call__(self) -> float:
         return self.now
 
-    def pass_minutes(self, minutes: float) -> None:
-        self.now += 60 * minutes
+    def advance(self, seconds: float) -> None:
+        self.now += seconds
+
+
+def load(checkpoint: Path) -> LoadedModel:
+    torch.set_num_threads(1)
+    return load_model(str(checkpoint), dtype=torch.float32, device=torch.device("cpu"))
 
 
 @contextmanager
-def serving(checkpoint: Path, clock: Clock, **fields: object) -> Iterator[Live]:
-    """The real engine on a tiny model with room for contracts' minimums."""
-    torch.set_num_threads(1)
-    model = load_model(str(checkpoint), dtype=torch.float32, device=torch.device("cpu"))
-    given = {
-        "dtype": "float32",
-        "served_model_name": NAME,
-        "kv_memory_bytes": 64 << 20,
-        "drain_seconds": 0,
-        **fields,
-    }
-    settings = Settings(**given)  # type: ignore[arg-type]
-    engine = build_engine(model, settings)
+def serving(
+    model: LoadedModel,
+    clock: Clock,
+    wrap: Callable[[Engine], Any] = lambda engine: engine,
+    **fields: Any,
+) -> Iterator[Live]:
+    """The real engine; `wrap` may stand in front of it."""
+    defaults = Settings(
+        dtype="float32", served_model_name=NAME, kv_memory_bytes=64 << 20, drain_seconds=0
+    )
+    settings = replace(defaults, **fields)
+    engine = wrap(build_engine(model, settings))
     with open_store(settings) as store:
         app = create_app(engine, model.codec, settings, store=store, now=clock)
         with on_a_socket(app, settings, engine) as url:

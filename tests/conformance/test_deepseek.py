@@ -9,7 +9,7 @@ from typing import Any
 
 import openai
 import pytest
-from tests.conformance.served import Clock, serving
+from tests.conformance.served import Clock, load, serving
 from tests.server.conftest import Live
 
 ALIAS = "deepseek-chat"
@@ -18,7 +18,8 @@ BARE, V1 = "", "/v1"
 
 @pytest.fixture(scope="module")
 def live(tiny_checkpoint: Callable[..., Path]) -> Iterator[Live]:
-    with serving(tiny_checkpoint("llama"), Clock(), aliases=(("deepseek", ALIAS),)) as served:
+    model = load(tiny_checkpoint("llama"))
+    with serving(model, Clock(), aliases=(("deepseek", ALIAS),)) as served:
         yield served
 
 

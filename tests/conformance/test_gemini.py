@@ -13,7 +13,7 @@ import pytest
 import torch
 from google import genai
 from google.genai import errors, types
-from tests.conformance.conftest import Clock
+from tests.conformance.served import Clock
 
 from headstart.model.load import load_model
 

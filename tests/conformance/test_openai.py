@@ -12,7 +12,7 @@ from typing import Any
 
 import openai
 import pytest
-from tests.conformance.served import Clock, serving
+from tests.conformance.served import Clock, load, serving
 from tests.server.conftest import Live
 
 NEW, NEW_TOO, OLD = "gpt-5.6", "gpt-5.6-sol", "gpt-5.4"
@@ -90,7 +90,7 @@ def side(
     aliases = tuple(("openai", name) for name in (NEW, NEW_TOO, OLD))
     checkpoint = tiny_checkpoint("llama", max_position_embeddings=8192)
     with serving(
-        checkpoint,
+        load(checkpoint),
         clock,
         aliases=aliases,
         api_keys_file=str(keys),
@@ -359,7 +359,7 @@ def test_check_47_twelve_hours_are_billed_echoed_and_kept(side: Side) -> None:
     assert ttl("12h", block) > LONG
     assert ttl("12h", block) + ttl("30m", block) == block.written
     assert block.response.prompt_cache_options.ttl == "30m"
-    side.clock.pass_minutes(11 * 60)
+    side.clock.advance(11 * 3600)
     assert side.ask(P("c47")).cached == whole.written
 
 
@@ -376,14 +376,14 @@ def test_check_47_a_chat_completion_lives_30_minutes_unless_a_block_says_12_hour
         "prompt_cache_breakpoint": {"mode": "explicit", "ttl": "12h"},
     }
     first = side.chat([{"role": "user", "content": [part]}])
-    side.clock.pass_minutes(60)
+    side.clock.advance(3600)
     assert side.chat([{"role": "user", "content": [part]}]).cached == first.written
 
 
 def test_check_48_thirty_minutes_begin_anew_with_every_use(side: Side) -> None:
     n = side.ask(P("c48")).written
     for minutes, pair in ((29, (n, 0)), (29, (n, 0)), (31, (0, n))):
-        side.clock.pass_minutes(minutes)
+        side.clock.advance(60 * minutes)
         assert side.ask(P("c48")).pair == pair
 
 
@@ -586,7 +586,7 @@ def test_check_65_one_write_and_nine_reads_cost_2_15_prompts_of_10(side: Side) -
 def test_the_guides_example_of_12000_and_15000_tokens(tiny_checkpoint: Callable[..., Path]) -> None:
     """Rule O9: 12,000 written; then 15,000, of which 12,000 are read and 3,000 written."""
     checkpoint = tiny_checkpoint("llama", max_position_embeddings=16384)
-    with serving(checkpoint, Clock(), aliases=(("openai", NEW),)) as live:
+    with serving(load(checkpoint), Clock(), aliases=(("openai", NEW),)) as live:
         side = Side(live, Clock())
         short = side.ask([user(P("guide"))])
         first = user(P("guide", LONG + 12_000 - short.written))

@@ -1,13 +1,7 @@
-"""Prompts kept to be compared with: by tenant, within a bound, without what they said."""
+"""Prompts kept to be compared with: by tenant, within a bound, without their tokens."""
 
-from headstart.contracts.anthropic import Anthropic
-from headstart.contracts.diagnosis import Diagnosis
-from headstart.contracts.engine import Engine
 from headstart.contracts.prompt import Block, Prompt
 from headstart.server.compared import Compared
-
-NOT_FOUND = Diagnosis("previous_message_not_found")
-RULES = Anthropic(1024)
 
 
 def prompt(*said: bytes, tenant: str = "a") -> Prompt:
@@ -18,20 +12,23 @@ def prompt(*said: bytes, tenant: str = "a") -> Prompt:
     return Prompt(tenant, "m", blocks, range(10 * len(said)))
 
 
-def test_a_prompt_that_goes_on_has_no_diagnosis_and_another_has() -> None:
+def kept(compared: Compared, *answers: str, tenant: str = "a") -> list[bool]:
+    return [compared.get(tenant, answer) is not None for answer in answers]
+
+
+def test_a_prompt_is_kept_without_its_tokens() -> None:
     compared = Compared()
     compared.add("msg_1", prompt(b"one", b"two"))
-    assert compared.diagnose(RULES, "msg_1", prompt(b"one", b"two", b"three")) is None
-    assert compared.diagnose(RULES, "msg_1", prompt(b"one", b"zwei")) == Diagnosis(
-        "messages_changed", missed=10
-    )
-    assert compared.diagnose(RULES, None, prompt(b"one")) is None
+    found = compared.get("a", "msg_1")
+    assert found is not None
+    assert len(found.blocks) == 2
+    assert list(found.ids) == []
 
 
 def test_a_tenant_knows_its_own_prompts_only() -> None:
     compared = Compared()
     compared.add("msg_1", prompt(b"one"))
-    assert compared.diagnose(RULES, "msg_1", prompt(b"one", tenant="b")) == NOT_FOUND
+    assert compared.get("b", "msg_1") is None
 
 
 def test_the_oldest_prompts_make_room_tenant_by_tenant() -> None:
@@ -39,21 +36,22 @@ def test_the_oldest_prompts_make_room_tenant_by_tenant() -> None:
     compared.add("msg_b", prompt(b"x", tenant="b"))
     for number in range(3):
         compared.add(f"msg_{number}", prompt(b"one"))
-    found = [
-        compared.diagnose(RULES, f"msg_{number}", prompt(b"one")) != NOT_FOUND
-        for number in range(3)
-    ]
-    assert found == [False, True, True]
-    assert compared.diagnose(RULES, "msg_b", prompt(b"x", tenant="b")) is None
+    assert kept(compared, "msg_0", "msg_1", "msg_2") == [False, True, True]
+    assert kept(compared, "msg_b", tenant="b") == [True]
 
 
 def test_a_prompt_larger_than_the_bound_is_not_kept() -> None:
     compared = Compared(most=2)
     compared.add("msg_1", prompt(b"one", b"two", b"three"))
-    assert compared.diagnose(RULES, "msg_1", prompt(b"one")) == NOT_FOUND
     compared.add("msg_2", prompt(b"one"))
-    assert compared.diagnose(RULES, "msg_2", prompt(b"one")) is None
+    assert kept(compared, "msg_1", "msg_2") == [False, True]
 
 
-def test_a_contract_without_diagnostics_has_none_to_give() -> None:
-    assert Compared().diagnose(Engine(), "msg_1", prompt(b"one")) == Diagnosis("unavailable")
+def test_what_is_forgotten_leaves_its_room() -> None:
+    compared = Compared(most=4)
+    compared.add("msg_1", prompt(b"one"))
+    compared.forget("a", "msg_1")
+    compared.forget("a", "msg_1")
+    compared.add("msg_2", prompt(b"one"))
+    compared.add("msg_3", prompt(b"one"))
+    assert kept(compared, "msg_1", "msg_2", "msg_3") == [False, True, True]

@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headstart.contracts.prompt import Block, Prompt
 from headstart.dialects.errors import ApiError
 from headstart.dialects.openai.responses.said import Said
 from headstart.dialects.openai.responses.turn import Turn
@@ -19,11 +18,6 @@ def turn(name: str, previous: str | None = None, size: int = 100) -> Turn:
     return Turn(name, previous, said, ({"id": f"out_{name}"},), b"x" * size)
 
 
-def prompt(blocks: int = 1) -> Prompt:
-    block = Block("user", b"0" * 16, 9, 0, "input")
-    return Prompt("", "m", [block] * blocks, [1, 2, 3])
-
-
 def missing(kept: Kept, name: str) -> ApiError:
     with pytest.raises(ApiError) as caught:
         kept.chain(name)
@@ -33,18 +27,18 @@ def missing(kept: Kept, name: str) -> ApiError:
 def test_a_chain_is_the_oldest_first() -> None:
     kept = Kept()
     for name, previous in (("a", None), ("b", "a"), ("other", None), ("c", "b")):
-        kept.add(turn(name, previous), prompt())
+        kept.add(turn(name, previous))
     assert [each.id for each in kept.chain("c")] == ["a", "b", "c"]
     assert [each.id for each in kept.chain("a")] == ["a"]
 
 
-def test_a_deleted_response_is_gone_with_its_items_and_its_prompt() -> None:
+def test_a_deleted_response_is_gone_with_its_items() -> None:
     kept = Kept()
-    kept.add(turn("a"), prompt())
-    kept.add(turn("b", "a"), prompt())
+    kept.add(turn("a"))
+    kept.add(turn("b", "a"))
     assert kept.delete("a")
     assert not kept.delete("a")
-    assert kept.get("a") is kept.prompt("a") is None
+    assert kept.get("a") is None
     assert missing(kept, "b").code == "previous_response_not_found"
     for item in ("msg_a", "out_a"):
         with pytest.raises(ApiError):
@@ -54,23 +48,9 @@ def test_a_deleted_response_is_gone_with_its_items_and_its_prompt() -> None:
 
 def test_tenants_do_not_find_one_anothers() -> None:
     everybody = AllKept()
-    everybody.of("a").add(turn("x"), prompt())
+    everybody.of("a").add(turn("x"))
     assert everybody.of("a").get("x") is not None
     assert everybody.of("b").get("x") is None
-
-
-def test_the_prompts_that_are_compared_with_are_bounded_and_have_no_token_ids(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(module, "MOST_BLOCKS", 10)
-    kept = Kept()
-    for name in ("a", "b", "c"):
-        kept.add(turn(name), prompt(4))
-    assert kept.prompt("a") is None
-    assert kept.get("a") is not None
-    found = kept.prompt("c")
-    assert found is not None
-    assert list(found.ids) == []
 
 
 @given(st.lists(st.tuples(st.integers(0, 20), st.booleans()), max_size=60))
@@ -86,7 +66,7 @@ def test_a_beginning_outlives_what_went_on_from_it(steps: list[tuple[int, bool]]
             kept.chain(previous)
             continue
         name = str(number)
-        kept.add(turn(name, previous, size=100), prompt())
+        kept.add(turn(name, previous, size=100))
         names.append(name)
         alive = [name for name in names if kept.get(name)]
         assert len(alive) <= 8

@@ -26,8 +26,6 @@ class GatheredCall:
     id: str
     name: str
     arguments: str = ""
-    behind: int = 0
-    """Characters of the choice's text before it."""
 
 
 @dataclass(slots=True)
@@ -58,7 +56,7 @@ class Gathered:
                 case TextDelta(text):
                     self._run_of_text().pieces.append(text)
                 case CallStart(_, call_id, name):
-                    self.blocks.append(GatheredCall(call_id, name, behind=len(self.text)))
+                    self.blocks.append(GatheredCall(call_id, name))
                 case CallArguments(position, text):
                     self.calls[position].arguments += text
                 case Finish():

@@ -15,6 +15,7 @@ from headstart.engine.api import GenerateRequest
 from headstart.model.params import Grammar
 from headstart.server.call import Call
 from headstart.server.context import Context, offload
+from headstart.server.diagnose import in_anthropics_words
 from headstart.server.disconnect import while_connected
 from headstart.server.generate import Answer, submit
 from headstart.server.prepare import locate, to_hints, to_params
@@ -134,8 +135,10 @@ async def answer(ctx: Context, call: Call, renderer: Renderer, job: Job) -> Resp
 
 def _compared(ctx: Context, job: Job, wish: Comparison) -> Job:
     """Compare the prompt with the earlier one, and keep it for a later one."""
-    prompt = job.asked.prompt
-    found = ctx.compared.diagnose(job.terms.contract, wish.previous, prompt)
+    prompt, found = job.asked.prompt, None
+    if wish.previous is not None:
+        earlier = ctx.compared.get(prompt.tenant, wish.previous)
+        found = in_anthropics_words(job.terms.contract, earlier, prompt)
     ctx.compared.add(job.head.id, prompt)
     return replace(job, head=replace(job.head, diagnosis=found))
 

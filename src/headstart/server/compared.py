@@ -1,10 +1,8 @@
-"""The prompts that a later one may be compared with, and the comparison."""
+"""The prompts that a later one may be compared with, for vendors' cache diagnostics."""
 
 from dataclasses import replace
+from threading import Lock
 
-from headstart.contracts.anthropic import Anthropic
-from headstart.contracts.contract import Contract
-from headstart.contracts.diagnosis import Diagnosis
 from headstart.contracts.prompt import Prompt
 
 MOST_BLOCKS = 1 << 16
@@ -12,32 +10,35 @@ MOST_BLOCKS = 1 << 16
 
 
 class Compared:
-    """The last prompts whose answers were to be compared with, tenant by tenant."""
+    """The last prompts by the ids of their answers, tenant by tenant. Any thread may ask."""
 
     def __init__(self, most: int = MOST_BLOCKS) -> None:
         self._most = most
         self._tenants: dict[str, dict[str, Prompt]] = {}
         self._blocks: dict[str, int] = {}
+        self._lock = Lock()
 
     def add(self, answer: str, prompt: Prompt) -> None:
         """Keep the prompt of `answer`, without its tokens; the oldest make room."""
-        prompts = self._tenants.setdefault(prompt.tenant, {})
-        prompts[answer] = replace(prompt, ids=())
-        blocks = self._blocks.get(prompt.tenant, 0) + _size(prompt)
-        while blocks > self._most:
-            blocks -= _size(prompts.pop(next(iter(prompts))))
-        self._blocks[prompt.tenant] = blocks
+        with self._lock:
+            prompts = self._tenants.setdefault(prompt.tenant, {})
+            prompts[answer] = replace(prompt, ids=())
+            blocks = self._blocks.get(prompt.tenant, 0) + _size(prompt)
+            while blocks > self._most:
+                blocks -= _size(prompts.pop(next(iter(prompts))))
+            self._blocks[prompt.tenant] = blocks
 
-    def diagnose(self, contract: Contract, previous: str | None, now: Prompt) -> Diagnosis | None:
-        """Where `now` left the prompt of the answer `previous`; None where none is named.
+    def get(self, tenant: str, answer: str) -> Prompt | None:
+        """The prompt of an answer, if it is still here."""
+        with self._lock:
+            return self._tenants.get(tenant, {}).get(answer)
 
-        Contracts without such diagnostics have none to give.
-        """
-        if previous is None:
-            return None
-        if not isinstance(contract, Anthropic):
-            return Diagnosis("unavailable")
-        return contract.diagnose(self._tenants.get(now.tenant, {}).get(previous), now)
+    def forget(self, tenant: str, answer: str) -> None:
+        """Nothing is compared with it any more."""
+        with self._lock:
+            prompt = self._tenants.get(tenant, {}).pop(answer, None)
+            if prompt is not None:
+                self._blocks[tenant] -= _size(prompt)
 
 
 def _size(prompt: Prompt) -> int:

@@ -2,11 +2,9 @@
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from threading import Lock
 from typing import Any
 
-from headstart.contracts.prompt import Prompt
 from headstart.dialects.openai.responses.refusals import item_not_found, previous_not_found
 from headstart.dialects.openai.responses.turn import Turn
 
@@ -16,8 +14,6 @@ COPIES = 3
 """A turn holds its texts as JSON, as items and as messages."""
 BESIDES_BYTES = 1024
 """Of a turn and of each of its parts, all but the texts."""
-MOST_BLOCKS = 1 << 16
-"""Of the prompts of one tenant that are kept to be compared with."""
 
 
 class Kept:
@@ -31,14 +27,11 @@ class Kept:
         self._size = 0
         self._turns: OrderedDict[str, Turn] = OrderedDict()
         self._items: dict[str, Mapping[str, Any]] = {}
-        self._prompts: OrderedDict[str, Prompt] = OrderedDict()
-        self._blocks = 0
         self._lock = Lock()
 
-    def add(self, turn: Turn, prompt: Prompt) -> None:
-        """Keep a response, and its prompt to compare with; the oldest make room."""
+    def add(self, turn: Turn) -> None:
+        """Keep a response; the oldest make room."""
         with self._lock:
-            self._compare_later(turn.id, prompt)
             self._turns[turn.id] = turn
             self._items.update((item["id"], item) for item in (*turn.said.items, *turn.output))
             self._size += _size(turn)
@@ -51,18 +44,12 @@ class Kept:
         with self._lock:
             return self._turns.get(response_id)
 
-    def prompt(self, response_id: str) -> Prompt | None:
-        """The prompt of a response, without its token ids, if it is still here."""
-        with self._lock:
-            return self._prompts.get(response_id)
-
     def delete(self, response_id: str) -> bool:
         """Forget a response; nothing can go on from it any more. False if it isn't here."""
         with self._lock:
             found = response_id in self._turns
             if found:
                 self._forget(response_id)
-                self._forget_prompt(response_id)
             return found
 
     def chain(self, response_id: str) -> Sequence[Turn]:
@@ -97,16 +84,6 @@ class Kept:
         self._size -= _size(turn)
         for item in (*turn.said.items, *turn.output):
             self._items.pop(item["id"], None)
-
-    def _compare_later(self, response_id: str, prompt: Prompt) -> None:
-        self._prompts[response_id] = replace(prompt, ids=())
-        self._blocks += len(prompt.blocks)
-        while self._blocks > MOST_BLOCKS:
-            self._forget_prompt(next(iter(self._prompts)))
-
-    def _forget_prompt(self, response_id: str) -> None:
-        prompt = self._prompts.pop(response_id, None)
-        self._blocks -= len(prompt.blocks) if prompt is not None else 0
 
 
 class AllKept:

@@ -6,7 +6,6 @@ from typing import Any
 
 from starlette.responses import Response
 
-from headstart.contracts.prompt import Prompt
 from headstart.dialects.openai.responses.diagnosis import render_diagnosis
 from headstart.dialects.openai.responses.refusals import not_compacted
 from headstart.dialects.openai.responses.request import AskedResponse, parse_count, parse_create
@@ -15,8 +14,9 @@ from headstart.dialects.openai.responses.voice import ResponseRenderer, Response
 from headstart.ledger.account import Account
 from headstart.server.call import Call
 from headstart.server.chat import Job, answer, to_job
+from headstart.server.compared import Compared
 from headstart.server.context import Context, offload
-from headstart.server.diagnose import diagnose
+from headstart.server.diagnose import in_openais_words
 from headstart.server.kept import Kept
 from headstart.server.prepare import locate
 from headstart.server.responses import json_response
@@ -36,8 +36,7 @@ def _prepare(ctx: Context, body: bytes, call: Call) -> tuple[Job, "_Record"]:
     kept = ctx.kept.of(call.caller.tenant)
     asked = parse_create(body, kept, call.id)
     job = to_job(ctx, asked.chat, call, VOICE)
-    compared = None if asked.comparison is None else kept.prompt(asked.comparison)
-    return job, _Record(kept, asked, job, compared)
+    return job, _Record(kept, ctx.compared, asked, job)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,22 +44,24 @@ class _Record:
     """What becomes of a response besides its being sent."""
 
     kept: Kept
+    compared: Compared
     asked: AskedResponse
     job: Job
-    compared: Prompt | None
 
     def diagnose(self, account: Account) -> dict[str, Any] | None:
         """How its prompt differs from the one it is compared with."""
         if self.asked.comparison is None:
             return None
-        terms, prompt = self.job.terms, self.job.asked.prompt
-        return render_diagnosis(diagnose(terms.contract, self.compared, prompt, account.read))
+        contract, prompt = self.job.terms.contract, self.job.asked.prompt
+        earlier = self.compared.get(prompt.tenant, self.asked.comparison)
+        return render_diagnosis(in_openais_words(contract, earlier, prompt, account.read))
 
     def keep(self, response: Mapping[str, Any]) -> None:
         """Others may go on from it."""
         if self.asked.store:
             turn = self.asked.turn(response, self.kept.item)
-            self.kept.add(turn, self.job.asked.prompt)
+            self.kept.add(turn)
+            self.compared.add(turn.id, self.job.asked.prompt)
 
 
 async def input_tokens(ctx: Context, call: Call) -> Response:

@@ -26,6 +26,7 @@ async def delete(ctx: Context, call: Call) -> Response:
     """Forget it. Raises ApiError 404."""
     turn = _turn(ctx, call)
     ctx.kept.of(call.caller.tenant).delete(turn.id)
+    ctx.compared.forget(call.caller.tenant, turn.id)
     return json_response({"id": turn.id, "object": "response", "deleted": True})
 
 

@@ -9,7 +9,7 @@ from headstart.dialects.anthropic.conversation import CALL_PREFIX
 from headstart.dialects.anthropic.usage import render_usage
 from headstart.dialects.deltas import Finish
 from headstart.dialects.dialect import Head
-from headstart.dialects.gathered import Gathered
+from headstart.dialects.gathered import Gathered, GatheredCall, GatheredText
 from headstart.ledger.account import Account
 
 
@@ -55,19 +55,17 @@ def ended(head: Head, finish: Finish, account: Account) -> dict[str, Any]:
 
 def _content(choice: Gathered) -> Iterator[dict[str, Any]]:
     """Text and calls in the order they came in. Inputs are the JSON that was generated."""
-    begin = 0
-    for call in choice.calls:
-        if choice.text[begin : call.behind]:
-            yield {"type": "text", "text": choice.text[begin : call.behind]}
-        begin = call.behind
-        yield {
-            "type": "tool_use",
-            "id": f"{CALL_PREFIX}{call.id}",
-            "name": call.name,
-            "input": msgspec.Raw(call.arguments.encode() or b"{}"),
-        }
-    if choice.text[begin:]:
-        yield {"type": "text", "text": choice.text[begin:]}
+    for block in choice.blocks:
+        match block:
+            case GatheredText():
+                yield {"type": "text", "text": block.text}
+            case GatheredCall():
+                yield {
+                    "type": "tool_use",
+                    "id": f"{CALL_PREFIX}{block.id}",
+                    "name": block.name,
+                    "input": msgspec.Raw(block.arguments.encode() or b"{}"),
+                }
 
 
 def _diagnostics(head: Head) -> dict[str, Any] | None:
