@@ -4,6 +4,7 @@ from importlib.resources import files
 from typing import Any
 
 import pytest
+from tests.insight.plan.asking import report
 
 from headstart.insight.plan.catalogue import find, rows
 from headstart.insight.plan.config import parse_config
@@ -39,6 +40,23 @@ def test_every_row_has_a_source_and_a_day_and_parses_exactly() -> None:
         assert date(2026, 1, 1) <= date.fromisoformat(row.date) <= date(2026, 11, 30)
         assert row.shape.exact
         assert row.nominal is None or abs(row.shape.parameters / row.nominal - 1) < 0.1
+
+
+def test_what_a_row_could_not_read_is_among_what_its_plan_assumes() -> None:
+    noted = [row for row in rows() if row.note is not None]
+    assert {"smollm2-135m", "minimax-m2.5"} <= {row.names[0] for row in noted}
+    for row in rows():
+        told = {each.key: each for each in report(model=row.names[0]).assumptions}
+        assert ("dimensions" in told) == (row in noted)
+    told = {each.key: each for each in report(model="smollm2-135m").assumptions}
+    assert "unverified: torch_dtype" in told["dimensions"].value
+    assert not told["dimensions"].given
+
+
+def test_a_model_with_another_context_or_other_weights_is_not_another_name_of_it() -> None:
+    """Kimi-K2-Thinking's context is twice Kimi-K2-Instruct's (aiconfigurator @821eb9a)."""
+    with pytest.raises(PlanError, match="neither a model of the catalogue"):
+        find("moonshotai/Kimi-K2-Thinking")
 
 
 def test_names_are_of_one_row_each() -> None:

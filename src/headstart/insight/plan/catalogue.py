@@ -22,6 +22,8 @@ class Row:
     """Parameters as the name rounds them: 8e9 of Llama-3-8B."""
     source: str
     date: str
+    note: str | None
+    """What the source did not say, or says of one of the names only."""
     shape: Shape
 
 
@@ -35,6 +37,7 @@ def rows() -> Iterator[Row]:
             each.get("nominal"),
             each["source"],
             str(each["date"]),
+            each.get("note"),
             parse_config(each["config"], name=name),
         )
 

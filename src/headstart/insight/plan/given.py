@@ -78,6 +78,7 @@ class _Source:
     shape: Shape
     told: str
     nominal: float | None
+    note: str | None
 
 
 def understand(given: Given, *, now: datetime, progress: Progress = iter) -> tuple[Ask, str | None]:
@@ -117,7 +118,7 @@ def understand(given: Given, *, now: datetime, progress: Progress = iter) -> tup
         gap=gap,
         served=served,
         curve=None,
-        assumptions=_assumptions(given, model, machine, prompt, offer, served),
+        assumptions=_assumptions(given, source, model, machine, prompt, offer, served),
     )
     if given.trace is None:
         return asked, unknown
@@ -143,9 +144,9 @@ def _source(given: Given, served: Served | None) -> _Source:
     if path.suffix == ".json" or path.is_dir():
         shape = read_config(path)
         how = "" if shape.exact else ", of an unknown architecture, read as a Llama-like one"
-        return _Source(shape, f"{path}{how}", None)
+        return _Source(shape, f"{path}{how}", None, None)
     row = catalogue.find(name)
-    return _Source(row.shape, f"{row.source} ({row.date})", row.nominal)
+    return _Source(row.shape, f"{row.source} ({row.date})", row.nominal, row.note)
 
 
 def _machine(given: Given) -> Machine:
@@ -217,6 +218,7 @@ def _plain(given: Given, day: date) -> Offer:
 
 def _assumptions(
     given: Given,
+    source: _Source,
     model: Model,
     machine: Machine,
     prompt: Prompt,
@@ -239,6 +241,8 @@ def _assumptions(
             given.block_size is not None or served is not None,
         ),
     ]
+    if source.note is not None:
+        listed.append(("dimensions", source.note, False))
     if offer is not None:
         told = f"{offer.name} on {offer.day}: {offer.source}"
         listed.append(("prices", told, given.price is not None or offer.source == "given"))
