@@ -2,7 +2,9 @@
 
 import datetime
 from array import array
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from gguf import GGUFReader
 
 
+_SUMMED_AT_ONCE = 64
+"""Tokens: about half of what lies between two seams."""
 REMEMBERED_BYTES = 64 * 1024**2
 """Budget for remembered texts: some 40 conversations of 100,000 tokens."""
 
@@ -54,6 +58,7 @@ class Codec:
         self.tool_format: ToolFormat = detect_format(self._template.source, special)
         """How this model writes tool calls."""
         markers = self.tool_format.markers
+        self._lengths = _Lengths(self._pieces)
         self._hidden = frozenset(id_ for token, id_ in special.items() if token not in markers)
         rules = SeamRules(assets.tokenizer)
         self._incremental = IncrementalEncoder(self._encode, rules, max_bytes=remembered_bytes)
@@ -148,9 +153,13 @@ class Codec:
     def _tokens_through(self, text: str, ids: Sequence[int], place: int, seams: Seams) -> int:
         start, token = seams.before(place)
         left = len(text[start:place].encode())
-        while token < len(ids) and (length := len(self._pieces[ids[token]])) <= left:
-            left -= length
-            token += 1
+        while token < len(ids):
+            some = ids[token : token + _SUMMED_AT_ONCE]
+            sums = list(accumulate(map(self._lengths.__getitem__, some)))
+            if sums[-1] > left:
+                return token + bisect_right(sums, left)
+            left -= sums[-1]
+            token += len(sums)
         return token
 
     def detokenizer(self, prompt_tail: Sequence[int] = ()) -> Detokenizer:
@@ -164,6 +173,18 @@ class Codec:
             raise TextError(
                 "the text holds half of a surrogate pair, which is no character"
             ) from error
+
+
+class _Lengths(dict[int, int]):
+    """Bytes of tokens, measured when first asked for."""
+
+    def __init__(self, pieces: Pieces) -> None:
+        super().__init__()
+        self._pieces = pieces
+
+    def __missing__(self, token: int) -> int:
+        length = self[token] = len(self._pieces[token])
+        return length
 
 
 def _prompt_prefix(assets: TextAssets) -> list[int]:
