@@ -1,4 +1,4 @@
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.insight.replay.test_replay import Path, paths, stream
 
@@ -7,6 +7,7 @@ from headstart.insight.replay.replay import replay
 from headstart.insight.replay.stack import lru_hit_rates
 
 
+@settings(deadline=None)  # A run for each capacity.
 @given(paths, st.integers(0, 3))
 def test_one_pass_equals_a_run_of_the_cache_at_every_capacity(of: list[Path], part: int) -> None:
     requests = stream(of, part=part)
