@@ -1,35 +1,14 @@
 """Hit rate by capacity, as SVG or PNG. matplotlib comes with the `plots` extra."""
 
-from itertools import groupby
+from itertools import cycle, groupby
 from pathlib import Path
 from typing import Any
 
+from headstart.insight.plots import ENDINGS, GREEN, GREY, LINES, PNG_DPI, STYLE
 from headstart.insight.replay.lines import TraceError
 from headstart.insight.replay.report import Report
 
-ENDINGS = (".svg", ".png")
-SIZE_INCHES, PNG_DPI = (7.2, 4.2), 160
-GREY, GREEN = "#6E6E6E", "#009E73"
-COLOURS = ("#0072B2", "#D55E00", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""Of Okabe and Ito's, which colour-blind people tell apart; lines and marks differ as well."""
-DASHES, MARKS = ("-", "--", ":", "-."), ("o", "s", "^", "D", "v", "P")
-STYLE: Any = {
-    "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial", "sans-serif"],
-    "font.size": 9.5,
-    "axes.titlesize": 10.5,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "grid.color": "#E3E3E3",
-    "lines.linewidth": 2.0,
-    "legend.frameon": False,
-    "legend.fontsize": 9,
-    "svg.fonttype": "none",
-    "svg.hashsalt": "headstart",
-}
+SIZE_INCHES = (7.2, 4.2)
 
 
 def draw(report: Report, path: Path) -> None:
@@ -52,16 +31,16 @@ def draw(report: Report, path: Path) -> None:
         if best := lines.pop("optimum", None):
             sizes, rates = zip(*best, strict=True)
             label = "optimum (knows the future)"
-            axes.plot(sizes, [100 * each for each in rates], GREEN, linestyle="-.", label=label)
+            axes.plot(
+                sizes, [100 * each for each in rates], color=GREEN, linestyle="-.", label=label
+            )
         by_policy = groupby(report.points, key=lambda point: point.outcome.policy)
-        for number, (policy, points) in enumerate(by_policy):
+        for (colour, dash, mark), (policy, points) in zip(cycle(LINES), by_policy):
             ran = sorted((each.capacity_tokens, each.outcome.hit_rate) for each in points)
             line = lines.get(policy, ran) if len(report.levels) == 1 else ran
-            style = {"color": COLOURS[number % len(COLOURS)]}
-            dash, mark = DASHES[number % len(DASHES)], MARKS[number % len(MARKS)]
-            axes.plot(*_percent(line), linestyle=dash, **style)
-            axes.plot(*_percent(ran), linestyle="none", marker=mark, markersize=5, **style)
-            axes.plot([], [], linestyle=dash, marker=mark, markersize=5, label=policy, **style)
+            axes.plot(*_percent(line), linestyle=dash, color=colour)
+            axes.plot(*_percent(ran), linestyle="none", marker=mark, markersize=5, color=colour)
+            axes.plot([], [], linestyle=dash, marker=mark, markersize=5, label=policy, color=colour)
         axes.set_xscale("log")
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=16))
         axes.xaxis.set_minor_locator(LogLocator(subs=(1,), numticks=16))
