@@ -31,11 +31,19 @@ def test_a_session_stays_with_its_replica() -> None:
     assert outcome.hit_tokens == 6 * 32
 
 
-def test_the_prefix_route_goes_where_the_longest_prefix_is_and_else_where_least_was_computed() -> (
-    None
-):
-    (outcome,) = run([A, B, ask(1, 2, 9), ask(3, 4, 9)], [Fleet([lru(8)], replicas=2)])
+def test_the_prefix_route_goes_where_least_is_left_to_compute() -> None:
+    (outcome,) = run(
+        [A, B, ask(1, 2, 9), ask(3, 4, 9)], [Fleet([lru(8)], replicas=2, route="prefix")]
+    )
     assert (outcome.hit_tokens, outcome.loads) == (64, (48, 48))
+
+
+def test_a_prefix_that_all_share_does_not_draw_all_to_one_replica() -> None:
+    """Two of three blocks are shared: one replica alone would compute twice what it saves."""
+    requests = [ask(1, 2, 100 + n) for n in range(20)]
+    (outcome,) = run(requests, [Fleet([lru(80)], replicas=2, route="prefix")])
+    assert max(outcome.loads) <= 0.6 * sum(outcome.loads)
+    assert outcome.hit_tokens == 18 * 32
 
 
 def test_what_all_replicas_share_serves_where_the_own_pool_misses() -> None:

@@ -52,11 +52,12 @@ def _by_session() -> Route:
 
 
 def _by_prefix() -> Route:
-    """Who holds the longest prefix; among equals who has computed least so far."""
+    """Who would have computed least with this request done: a prefix draws requests to where it is
+    cached, up to what it saves."""
 
     def choose(replicas: Sequence[Replica], request: Request) -> int:
-        best = [(-each.would_hit(request), each.load, n) for n, each in enumerate(replicas)]
-        return min(best)[2]
+        ends = [each.load + request.prompt_tokens - each.would_hit(request) for each in replicas]
+        return ends.index(min(ends))
 
     return choose
 

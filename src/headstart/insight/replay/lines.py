@@ -3,7 +3,6 @@
 import gzip
 import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TypeVar
@@ -54,9 +53,10 @@ class Lines:
 
 def from_stdin(directory: Path) -> Path:
     """What comes on stdin, as a file: it is read more than once."""
-    with tempfile.NamedTemporaryFile(dir=directory, delete=False, prefix="stdin") as file:
+    path = directory / "stdin"
+    with path.open("wb") as file:
         shutil.copyfileobj(sys.stdin.buffer, file)
-    return Path(file.name)
+    return path
 
 
 def decoded(path: Path, number: int, line: bytes, form: type[Line]) -> Line:

@@ -164,7 +164,7 @@ def _setup(question: Question) -> dict[str, str | int | float | None]:
     offer = question.offer
     return {
         "index": question.index,
-        "ttl_s": question.ttl,
+        "ttl_s": None if question.ttl is None else float(question.ttl),
         "hits": "whole blocks" if question.whole_blocks else "to the token",
         "requests": "as served" if question.as_served else "instantaneous",
         "replicas": question.replicas,
