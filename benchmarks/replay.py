@@ -1,11 +1,12 @@
 """What `headstart replay` says of recorded traces beside published figures, how fast, how large.
 
-    python benchmarks/replay.py TRACES [--speed] [--memory]
+    python benchmarks/replay.py TRACES [--speed] [--memory] [--against]
 
 TRACES is a directory with the three recordings that docs/replay.md names. Without a flag: ceilings
 and LRU hit rates. --speed: block look-ups per second on the coding agents' trace, of the time that
 the process has had, reading not counted. --memory: the largest resident set while that trace
-streams once, and ten times in a row with other ids.
+streams once, and ten times in a row with other ids. --against: tokens hit in the second half of the
+conversations, counted here and by KVCache.AI's simulator (pip install kvcache-simulator==0.1.3).
 """
 
 import argparse
@@ -16,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from headstart.insight.replay.capacity import parse_capacity
@@ -99,11 +101,34 @@ def stream(directory: Path, times: int) -> None:
     print(f"{report.facts.requests:,} requests: {rate:.2%}, {largest:.0f} MiB resident", flush=True)
 
 
+def against(traces: Path) -> None:
+    from kvcache_sim.cpp_backend import run_cpp_sweep  # type: ignore[import-not-found]
+    from kvcache_sim.trace import parse_trace_file  # type: ignore[import-not-found]
+
+    reuse = Optimum(Trace([traces / CONVERSATION], Reading()).named())
+    half = len(reuse.paths) // 2
+    for at, groups in enumerate(reuse.ending[:half]):
+        reuse.ending[at] = [replace(group, tokens=0) for group in groups]
+    room = [int(reuse.unique_blocks * share / 100) for share in SHARES]
+    theirs = run_cpp_sweep(
+        parse_trace_file(traces / CONVERSATION, block_size=512),
+        capacities=room,
+        policies=["lru", "optimal"],
+        warmup_requests=half,
+    ).results
+    for share, blocks, lru in zip(SHARES, room, lru_hit_rates(reuse, room), strict=True):
+        ours = (lru, reuse.hit_rate(blocks))
+        counted = [round(rate * reuse.prompt_tokens) for rate in ours]
+        other = [theirs[policy, blocks].hitTokens for policy in ("lru", "optimal")]
+        print(f"{share:3} %  lru, optimum: {counted}, theirs: {other}, equal: {counted == other}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("traces", type=Path)
     parser.add_argument("--speed", action="store_true")
     parser.add_argument("--memory", action="store_true")
+    parser.add_argument("--against", action="store_true")
     parser.add_argument("--stream", type=int, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.stream:
@@ -112,6 +137,8 @@ def main() -> None:
         speed(args.traces)
     elif args.memory:
         memory(args.traces)
+    elif args.against:
+        against(args.traces)
     else:
         rates(args.traces)
 

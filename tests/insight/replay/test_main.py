@@ -190,6 +190,7 @@ def test_a_new_policy_appears_by_its_name_alone(
     assert rates[:2] == rates[2:]
 
 
+@pytest.mark.slow
 def test_the_plot_is_the_same_file_every_time_and_names_its_lines(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

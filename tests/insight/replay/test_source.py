@@ -1,5 +1,6 @@
 import gzip
 import json
+import random
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -98,6 +99,9 @@ def test_a_kvt_file_streams_what_it_holds_when_read_whole(tmp_path: Path) -> Non
         ([[1]], "1: Expected `object`"),
         ([MOONCAKE | {"hash_ids": [1]}], "do not cover"),
         ([MOONCAKE, {"timestamp": 1}], "2: .*missing"),
+        ([MOONCAKE | {"input_length": -5, "hash_ids": []}], "1: .*>= 0"),
+        ([HEADER, call("0", 2**70, 0, [[0, 1]])], "2: "),
+        ([HEADER, call("0", 0, 0, [[2**32, 1]])], "2: ids are of 32 bits"),
         ([{"messages": []}], "no request: neither"),
         ([{"tokens": [1, -4]}], "no request"),
         ([HEADER], "holds no requests"),
@@ -106,6 +110,17 @@ def test_a_kvt_file_streams_what_it_holds_when_read_whole(tmp_path: Path) -> Non
 def test_what_cannot_be_read_is_named(tmp_path: Path, rows: list[object], problem: str) -> None:
     with pytest.raises(TraceError, match=problem):
         list(trace(tmp_path / "t.jsonl", *rows).requests())
+
+
+def test_damage_inside_a_file_is_named_by_the_line_before_it(tmp_path: Path) -> None:
+    draw = random.Random(1)
+    rows = [MOONCAKE | {"hash_ids": [draw.getrandbits(30), 8]} for _ in range(2000)]
+    read = trace(tmp_path / "m.jsonl.gz", *rows)
+    packed = bytearray((tmp_path / "m.jsonl.gz").read_bytes())
+    packed[len(packed) // 2 : len(packed) // 2 + 40] = bytes(40)
+    (tmp_path / "m.jsonl.gz").write_bytes(packed)
+    with pytest.raises(TraceError, match=r"m\.jsonl\.gz"):
+        list(read.requests())
 
 
 def test_a_ledger_is_said_to_hold_no_prompts(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ class KvtStream:
         """Reads all of it once. Raises TraceError."""
         self._path = path
         self._lines = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the stream)
-        offsets, after, turns, whose = array("Q"), array("d"), array("I"), array("I")
+        offsets, after, turns, whose = array("Q"), array("d"), array("q"), array("I")
         sessions: dict[str, int] = {}
         numbered = iter(Lines(path, moved))
         self._block_tokens = read_header(path, *next(numbered, (1, b"")))

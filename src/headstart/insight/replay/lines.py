@@ -3,6 +3,7 @@
 import gzip
 import shutil
 import sys
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TypeVar
@@ -46,7 +47,7 @@ class Lines:
                     if not line.isspace():
                         yield number, line
                 self._moved(file.raw.tell() - told)
-        except (OSError, EOFError) as error:
+        except (OSError, EOFError, zlib.error) as error:
             name = self._path.name
             raise TraceError(f"{name}: cannot be read after line {number}: {error}") from error
 
@@ -63,5 +64,5 @@ def decoded(path: Path, number: int, line: bytes, form: type[Line]) -> Line:
     """A line of JSON as `form`. Raises TraceError."""
     try:
         return msgspec.json.decode(line, type=form)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise TraceError(f"{path.name}:{number}: {error}") from error

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import exp, log
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 
@@ -33,6 +34,7 @@ __all__ = [
 
 PAGE = 1 << 16
 MOST_IDS = 1 << 32
+Count = Annotated[int, msgspec.Meta(ge=0, le=MOST_IDS)]
 MOST_CHATS = 1 << 20
 """Whose continuation is still recognised."""
 
@@ -84,8 +86,8 @@ class Recording:
 
 class _MooncakeLine(msgspec.Struct):
     timestamp: float
-    input_length: int
-    output_length: int
+    input_length: Count
+    output_length: Count
     hash_ids: list[int]
 
 
@@ -96,10 +98,10 @@ class _KvtHeader(msgspec.Struct):
 
 class _KvtLine(msgspec.Struct):
     s: str
-    u: int
+    u: Count
     t: float
-    i: int
-    o: int
+    i: Count
+    o: Count
     r: tuple[tuple[int, int], ...]
     c: str | None = None
 
@@ -108,8 +110,8 @@ class _BailianLine(msgspec.Struct):
     chat_id: int
     parent_chat_id: int
     timestamp: float
-    input_length: int
-    output_length: int
+    input_length: Count
+    output_length: Count
     turn: int
     hash_ids: list[int]
 
