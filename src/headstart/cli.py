@@ -327,6 +327,14 @@ def plan(context: typer.Context) -> None:
     _run("plan", command, context.args)
 
 
+@app.command(context_settings=PASS_THROUGH, add_help_option=False)
+def replay(context: typer.Context) -> None:
+    """Replay recorded requests against the cache: what it would hit, by policy and capacity."""
+    from headstart.insight.replay.command import replay as command
+
+    _run("replay", command, context.args)
+
+
 def _run(name: str, command: Callable[..., None], args: Sequence[str]) -> None:
     sub = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
     sub.command()(command)

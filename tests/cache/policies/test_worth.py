@@ -72,3 +72,26 @@ def test_sessions_of_two_tenants_are_never_one() -> None:
     first = sessions.begin(("a/b", "c"))
     assert sessions.get(("a", "b/c")) is None
     assert sessions.get(("a/b", "c")) is first
+
+
+def test_growing_older_at_once_is_growing_older_step_by_step() -> None:
+    scenes = [Scene(64), Scene(64)]
+    for scene in scenes:
+        for number in range(5):
+            scene.ask(f"s{number}", range(100 * number, 100 * number + 8))
+            scene.now += 0.3 * number
+    at_once, in_steps = scenes
+    for step in range(1, 2001):
+        in_steps.policy._advance(in_steps.now + step)
+    at_once.policy._advance(at_once.now + 2000)
+    one, other = (
+        {key: kind._entered for key, kind in scene.policy._classes.items()} for scene in scenes
+    )
+    assert one == other
+    prices = [[price for price, _ in s.policy._prices.values()] for s in scenes]
+    assert sorted(prices[0]) == sorted(prices[1])
+    order = [
+        [bytes(leaf.label) for leaf in sorted(p, key=p.__getitem__)]
+        for p in (scene.policy._prices for scene in scenes)
+    ]
+    assert order[0] == order[1]

@@ -69,7 +69,7 @@ def test_a_plan_says_what_its_pool_would_hit(trace: Path) -> None:
     [
         ("empty.jsonl.gz", gzip.compress(b""), "holds no requests"),
         ("cut.jsonl.gz", gzip.compress(b'{"timestamp": 1}')[:-9], "cut.jsonl.gz"),
-        ("foreign.jsonl.gz", b"hello", "foreign.jsonl.gz: cannot be read"),
+        ("foreign.jsonl.gz", b"hello", "foreign.jsonl.gz:1: JSON is malformed"),
         ("foreign.kvt.gz", gzip.compress(b"{}\n"), "foreign.kvt.gz:1"),
         ("trace.txt", b"hello", "neither a .jsonl.gz"),
     ],

@@ -14,6 +14,7 @@ import math
 from collections.abc import Hashable, Iterator
 from heapq import heapify, heappop, heappush
 from itertools import islice
+from operator import itemgetter
 from typing import ClassVar
 
 from headstart.cache.keys import BlockKey
@@ -122,7 +123,7 @@ class Worth:
         unit = self._unit(leaf)
         if unit is not None:
             unit.leaf = leaf
-        self._prices[leaf] = price = (self._worth(leaf), self._serial)
+        self._prices[leaf] = price = (self._worth(unit), self._serial)
         heappush(self._leaves, (*price, leaf))
         if len(self._leaves) > 2 * len(self._prices) + 64:
             self._sort()
@@ -156,8 +157,7 @@ class Worth:
         self._prices.clear()
         self._leaves.clear()
 
-    def _worth(self, node: Node) -> float:
-        unit = self._unit(node)
+    def _worth(self, unit: Unit | None) -> float:
         if unit is None:
             return 0.0
         return unit.kind.worth[bin_of((self._now - unit.since) / unit.scale)] / unit.scale
@@ -195,16 +195,32 @@ class Worth:
 
     def _advance(self, now: float) -> None:
         """Let everything that waits grow older."""
-        self._now = max(self._now, now)
-        while self._timers and self._timers[0][0] <= self._now:
-            unit = heappop(self._timers)[2]
+        self._now = now = max(self._now, now)
+        timers = self._timers
+        older: list[tuple[float, int, Node]] = []
+        while timers and timers[0][0] <= now:
+            due, serial, unit = heappop(timers)
             if not unit.waiting:
                 continue
-            unit.at += 1
-            unit.kind.entered(unit.at)
-            self._arm(unit)
-            if unit.leaf is not None and unit.leaf in self._prices:
-                self.offer(unit.leaf)
+            since, scale, at, entered = unit.since, unit.scale, unit.at, unit.kind.entered
+            last = due
+            while due <= now:  # Through all bins that it has passed, not one timer for each.
+                at += 1
+                entered(at)
+                last = due
+                if at + 1 == BINS:
+                    break
+                due = since + scale * EDGES[at + 1]
+            else:
+                self._serial += 1
+                heappush(timers, (due, self._serial, unit))
+            unit.at = at
+            if unit.leaf is not None:
+                older.append((last, serial, unit.leaf))
+        older.sort(key=itemgetter(0, 1))  # As their last timers would have told.
+        for _, _, leaf in older:
+            if leaf in self._prices:
+                self.offer(leaf)
 
     def _returned(self, unit: Unit | None, share: float = 1.0) -> None:
         if unit is not None and unit.waiting:
@@ -260,7 +276,9 @@ class Worth:
         # Parents were made before their children.
         for kind in self._classes.values():
             kind.rebuild()
-        self._prices = {leaf: (self._worth(leaf), n) for leaf, (_, n) in self._prices.items()}
+        self._prices = {
+            leaf: (self._worth(self._unit(leaf)), n) for leaf, (_, n) in self._prices.items()
+        }
         self._sort()
 
     def _sort(self) -> None:

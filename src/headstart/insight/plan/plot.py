@@ -14,33 +14,12 @@ from headstart.insight.plan.prefill import prefill
 from headstart.insight.plan.reuse import Prompt
 from headstart.insight.plan.sections.prefill import miss
 from headstart.insight.plan.trace import Curve
+from headstart.insight.plots import BLUE, ENDINGS, GREEN, GREY, LINES, ORANGE, PNG_DPI, STYLE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-ENDINGS = (".svg", ".png")
-SIZE_INCHES, PNG_DPI = (8.8, 6.4), 160
-BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#6E6E6E"
-"""Of Okabe and Ito's colours, which colour-blind people tell apart; line styles differ as well."""
-LINES = ((ORANGE, "--", "^"), (BLUE, "-", "o"), ("#CC79A7", ":", "D"), ("#E69F00", "-.", "v"))
-"""Of policies."""
-STYLE: Any = {
-    "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial", "sans-serif"],
-    "font.size": 9.5,
-    "axes.titlesize": 10.5,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "grid.color": "#E3E3E3",
-    "lines.linewidth": 2.0,
-    "legend.frameon": False,
-    "legend.fontsize": 9,
-    "svg.fonttype": "none",
-    "svg.hashsalt": "headstart",
-}
+SIZE_INCHES = (8.8, 6.4)
 STEPS = 60
 MOST_USES = 12
 MOST_LETTERS = 27

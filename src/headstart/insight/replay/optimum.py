@@ -10,6 +10,7 @@ Blocks of one request with the same next use share their fate, so the work grows
 groups (a few per request), not with blocks.
 """
 
+from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from headstart.insight.replay.traces import Request
 
 
 @dataclass(frozen=True, slots=True)
-class _Group:
+class Group:
     """Consecutive blocks of request `begin` whose next use is request `end`."""
 
     begin: int
@@ -31,41 +32,46 @@ class _Group:
 class Optimum:
     """Reuse of one stream of requests, to be asked for any number of capacities."""
 
-    __slots__ = ("_block_tokens", "_ending", "prompt_tokens", "unique_blocks")
+    __slots__ = ("block_tokens", "ending", "paths", "prompt_tokens", "unique_blocks")
 
     def __init__(self, requests: Iterable[Request]) -> None:
         last: dict[int, int] = {}
-        self._ending: list[list[_Group]] = []
+        self.ending: list[list[Group]] = []
+        """By request, what it reuses of earlier ones, from the root on."""
+        self.paths = array("I")
+        """By request, the blocks that are findable behind it."""
         self.prompt_tokens = 0
-        self._block_tokens = 1
+        self.block_tokens = 1
         for index, request in enumerate(requests):
-            self._ending.append(_groups(request, index, last))
+            self.ending.append(_groups(request, index, last))
             last.update(dict.fromkeys(request.blocks, index))
+            last.update(dict.fromkeys(request.answer, index))
+            self.paths.append(len(request.blocks) + len(request.answer))
             self.prompt_tokens += request.prompt_tokens
-            self._block_tokens = request.block_tokens
+            self.block_tokens = request.block_tokens
         self.unique_blocks = len(last)
         """The footprint: different blocks in the stream."""
 
     def ceiling(self) -> float:
         """Token hit rate (0..1) of a cache without a limit."""
-        hits = sum(group.tokens for ending in self._ending for group in ending)
+        hits = sum(group.tokens for ending in self.ending for group in ending)
         return hits / self.prompt_tokens if self.prompt_tokens else 0.0
 
     def hit_rate(self, capacity: int) -> float:
         """The highest token hit rate (0..1) with room for `capacity` blocks."""
-        starting: list[list[_Group]] = [[] for _ in self._ending]
-        for ending in self._ending:
+        starting: list[list[Group]] = [[] for _ in self.ending]
+        for ending in self.ending:
             for group in ending:
                 starting[group.begin].append(group)
         # A heap of what is kept, latest end first; on a tie the older begin, which lies deeper.
         latest: list[tuple[int, int, int]] = []
         kept: dict[tuple[int, int], int] = {}
         used = hits = 0
-        for index, ending in enumerate(self._ending):
+        for index, ending in enumerate(self.ending):
             for group in ending:
                 blocks = kept.pop((group.begin, group.end), 0)
                 used -= blocks
-                hits += min(blocks * self._block_tokens, group.tokens)
+                hits += min(blocks * self.block_tokens, group.tokens)
             for group in starting[index]:
                 key = (group.begin, group.end)
                 kept[key] = group.blocks
@@ -84,7 +90,7 @@ class Optimum:
         return hits / self.prompt_tokens if self.prompt_tokens else 0.0
 
 
-def _groups(request: Request, index: int, last: dict[int, int]) -> list[_Group]:
+def _groups(request: Request, index: int, last: dict[int, int]) -> list[Group]:
     """Blocks of `request` by when they were used before; that grows older with depth."""
     blocks: Sequence[int] = request.blocks
     groups = []
@@ -92,6 +98,6 @@ def _groups(request: Request, index: int, last: dict[int, int]) -> list[_Group]:
     while start < len(blocks) and (before := last.get(blocks[start], -1)) >= 0:
         stop = bisect_left(blocks, -before + 1, start, key=lambda block: -last.get(block, -1))
         tokens = request.prefix_tokens(stop) - request.prefix_tokens(start)
-        groups.append(_Group(before, index, stop - start, tokens))
+        groups.append(Group(before, index, stop - start, tokens))
         start = stop
     return groups

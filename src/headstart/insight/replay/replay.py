@@ -1,21 +1,14 @@
-"""Runs a stream of requests through the cache itself: a block of the recording is a token here.
+"""Runs a stream of requests through any number of caches at once, and counts what is reused."""
 
-A request is instantaneous: its prefix is matched, the rest published, then the cache is trimmed to
-its capacity. So a request may be longer than the cache, and what it brought may go at once.
-"""
-
-from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from headstart.cache import POLICIES, Namespace, PrefixCache, Visit
-from headstart.insight.replay.traces import Request
+from headstart.insight.replay.fleet import Fleet
+from headstart.insight.replay.pool import Setup
+from headstart.insight.replay.request import Request
 
-STOPS = frozenset({"tool_use", "end_turn", "tool_calls", "stop", "length", "max_tokens"})
-"""Why answers end. A recording may hold other classes there, which no live server would know."""
-
-NOT_A_BLOCK = 2**32 - 1
-"""Ends every prompt, since a cache leaves at least one token to compute."""
+Heard = Callable[[int, Request, int], None]
+"""Told of every request: the number of the fleet, the request, and its prompt tokens reused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +19,12 @@ class Outcome:
     capacity: int
     prompt_tokens: int
     hit_tokens: int
+    levels: tuple[int, ...] = ()
+    """Of the hits, by level: the pool, then each tier below it."""
+    loads: tuple[int, ...] = ()
+    """Prompt tokens that each replica computed."""
+    refused: int = 0
+    """Requests longer than a pool."""
 
     @property
     def hit_rate(self) -> float:
@@ -37,50 +36,35 @@ def replay(
     requests: Sequence[Request], *, policy: str, capacity: int, index: str = "radix"
 ) -> Outcome:
     """What `policy`, by its name, reuses with room for `capacity` blocks."""
-    now = 0.0
-    longest = max((len(request.blocks) for request in requests), default=0)
-    cache = PrefixCache(
-        capacity + longest + 1,
-        1,
-        index=index,
-        policy=POLICIES[policy](),
-        clock=lambda: now,
-    )
-    prompt_tokens = hit_tokens = 0
+    longest = max((len(each.blocks) + len(each.answer) for each in requests), default=0)
+    setup = Setup(policy, capacity, index=index, longest=longest)
+    return run(requests, [Fleet([setup])])[0]
+
+
+def run(
+    requests: Iterable[Request], fleets: Sequence[Fleet], heard: Heard | None = None
+) -> list[Outcome]:
+    """One pass over the stream, in its order; what each fleet makes of it."""
+    prompt_tokens = 0
+    levels = [[0] * len(fleet.levels) for fleet in fleets]
     for request in requests:
-        now = request.time_s
-        count = len(request.blocks)
-        tokens = array("I", request.blocks)
-        tokens.append(NOT_A_BLOCK)
-        lease = cache.acquire(cache.chain(_SPACE), tokens)
-        assert lease is not None, "the pool has room for the longest request beside the cached"
-        hit = request.prefix_tokens(lease.cached_tokens)
         prompt_tokens += request.prompt_tokens
-        hit_tokens += hit
-        cache.publish(lease, tokens, count)
-        cache.take_copies()
-        cache.release(
-            lease,
-            Visit(
-                now=now,
-                prompt_tokens=request.prompt_tokens,
-                new_tokens=request.prompt_tokens - hit,
-                output_tokens=request.output_tokens,
-                session=request.session,
-                stop=request.stop if request.stop in STOPS else None,
-            ),
+        for number, fleet in enumerate(fleets):
+            added = fleet.serve(request)
+            sums = levels[number]
+            for level, tokens in enumerate(added):
+                sums[level] += tokens
+            if heard is not None:
+                heard(number, request, sum(added))
+    return [
+        Outcome(
+            policy=fleet.levels[0].policy,
+            capacity=fleet.levels[0].capacity,
+            prompt_tokens=prompt_tokens,
+            hit_tokens=sum(hits),
+            levels=tuple(hits),
+            loads=tuple(replica.load for replica in fleet.replicas),
+            refused=fleet.refused,
         )
-        cache.trim(capacity)
-    return Outcome(policy, capacity, prompt_tokens, hit_tokens)
-
-
-_SPACE = Namespace(
-    weights=b"",
-    adapter=None,
-    tenant="",
-    salt=None,
-    dtype="",
-    layout="",
-    rope="",
-    block_size=1,
-)
+        for fleet, hits in zip(fleets, levels, strict=True)
+    ]

@@ -5,40 +5,38 @@ common, and k-fold blocks are every k-th id. Two formats: Mooncake's JSON lines 
 (see the README beside the traces). Neither holds text.
 """
 
-import gzip
 import random
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import exp, log
 from pathlib import Path
-from typing import TypeVar
+from typing import Annotated
 
 import msgspec
 
-Line = TypeVar("Line")
+from headstart.insight.replay.lines import Lines, Moved, TraceError, decoded, nobody
+from headstart.insight.replay.request import Ids, Request
 
+__all__ = [
+    "Call",
+    "Recording",
+    "Request",
+    "TraceError",
+    "coarsened",
+    "read_bailian",
+    "read_kvt",
+    "read_mooncake",
+    "with_drawn_gaps",
+    "with_recorded_gaps",
+]
 
-class TraceError(ValueError):
-    """A recording that cannot be read; names the file and the line."""
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """One prompt. `blocks` are ids from the root; the last one may be part full (Mooncake)."""
-
-    time_s: float
-    session: str | None
-    turn: int | None
-    stop: str | None
-    blocks: Sequence[int]
-    prompt_tokens: int
-    output_tokens: int
-    block_tokens: int
-
-    def prefix_tokens(self, blocks: int) -> int:
-        """Prompt tokens in the first `blocks` blocks."""
-        return min(blocks * self.block_tokens, self.prompt_tokens)
+PAGE = 1 << 16
+MOST_IDS = 1 << 32
+Count = Annotated[int, msgspec.Meta(ge=0, le=MOST_IDS)]
+MOST_CHATS = 1 << 20
+"""Whose continuation is still recognised."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +56,19 @@ class Call:
         """The conversation that a session belongs to: `12` for the sub-agent `12.3`."""
         return self.session.partition(".")[0]
 
+    def at(self, time_s: float, block_tokens: int) -> Request:
+        """The request that it is on a common clock."""
+        return Request(
+            time_s=time_s,
+            session=self.session,
+            turn=self.turn,
+            stop=self.stop,
+            blocks=written_out(self.runs),
+            prompt_tokens=self.prompt_tokens,
+            output_tokens=self.output_tokens,
+            block_tokens=block_tokens,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Recording:
@@ -75,8 +86,8 @@ class Recording:
 
 class _MooncakeLine(msgspec.Struct):
     timestamp: float
-    input_length: int
-    output_length: int
+    input_length: Count
+    output_length: Count
     hash_ids: list[int]
 
 
@@ -87,55 +98,115 @@ class _KvtHeader(msgspec.Struct):
 
 class _KvtLine(msgspec.Struct):
     s: str
-    u: int
+    u: Count
     t: float
-    i: int
-    o: int
+    i: Count
+    o: Count
     r: tuple[tuple[int, int], ...]
     c: str | None = None
 
 
-def read_mooncake(path: Path, *, block_tokens: int = 512) -> Iterator[Request]:
-    """The requests of a Mooncake trace (.jsonl.gz) in its order. Raises TraceError."""
-    for number, line in _lines(path):
-        row = _decoded(path, number, line, _MooncakeLine)
-        if len(row.hash_ids) != -(-row.input_length // block_tokens):
-            raise TraceError(f"{path.name}:{number}: hash_ids do not cover input_length")
+class _BailianLine(msgspec.Struct):
+    chat_id: int
+    parent_chat_id: int
+    timestamp: float
+    input_length: Count
+    output_length: Count
+    turn: int
+    hash_ids: list[int]
+
+
+def read_mooncake(
+    path: Path, *, block_tokens: int = 512, moved: Moved = nobody
+) -> Iterator[Request]:
+    """The requests of a Mooncake trace (.jsonl, .gz) in its order. Raises TraceError."""
+    ids = Ids()
+    for number, line in Lines(path, moved):
+        row = decoded(path, number, line, _MooncakeLine)
         yield Request(
             time_s=row.timestamp / 1000,
             session=None,
             turn=None,
             stop=None,
-            blocks=array("q", row.hash_ids),
+            blocks=_covering(path, number, row, block_tokens, ids),
             prompt_tokens=row.input_length,
             output_tokens=row.output_length,
             block_tokens=block_tokens,
         )
 
 
-def read_kvt(path: Path) -> Recording:
+def read_bailian(path: Path, *, block_tokens: int = 16, moved: Moved = nobody) -> Iterator[Request]:
+    """The requests of a Qwen-Bailian trace in its order. Raises TraceError.
+
+    Its ids name a block by its content alone. A session is a chat and those that go on from it.
+    """
+    ids = Ids()
+    sessions: dict[int, str] = {}
+    for number, line in Lines(path, moved):
+        row = decoded(path, number, line, _BailianLine)
+        session = sessions.get(row.parent_chat_id) or str(row.chat_id)
+        sessions[row.chat_id] = session
+        if len(sessions) > MOST_CHATS:
+            del sessions[next(iter(sessions))]
+        yield Request(
+            time_s=row.timestamp,
+            session=session,
+            turn=row.turn,
+            stop=None,
+            blocks=_covering(path, number, row, block_tokens, ids),
+            prompt_tokens=row.input_length,
+            output_tokens=row.output_length,
+            block_tokens=block_tokens,
+        )
+
+
+def _covering(
+    path: Path, number: int, row: _MooncakeLine | _BailianLine, block_tokens: int, ids: Ids
+) -> "array[int]":
+    if len(row.hash_ids) != -(-row.input_length // block_tokens):
+        raise TraceError(
+            f"{path.name}:{number}: hash_ids do not cover input_length in blocks of {block_tokens}"
+        )
+    try:
+        return ids.packed(row.hash_ids)
+    except OverflowError:
+        raise TraceError(
+            f"{path.name}:{number}: ids of 32 bits and larger ones are mixed"
+        ) from None
+
+
+def read_kvt(path: Path, *, moved: Moved = nobody) -> Recording:
     """A `.kvt.gz` recording. Raises TraceError."""
-    lines = _lines(path)
+    lines = iter(Lines(path, moved))
     number, line = next(lines, (1, b""))
-    header = _decoded(path, number, line, _KvtHeader)
+    block = read_header(path, number, line)
+    calls = (read_call(path, number, line, block) for number, line in lines)
+    return Recording(block, tuple(calls))
+
+
+def read_header(path: Path, number: int, line: bytes) -> int:
+    """Tokens of a block, from the first line of a `kvt` recording. Raises TraceError."""
+    header = decoded(path, number, line, _KvtHeader)
     if header.kvt != 1 or header.block < 1:
         raise TraceError(f"{path.name}:{number}: not version 1 with a block size")
-    calls = []
-    for number, line in lines:
-        row = _decoded(path, number, line, _KvtLine)
-        if sum(count for _, count in row.r) > row.i // header.block:
-            raise TraceError(f"{path.name}:{number}: more blocks than input tokens")
-        calls.append(Call(row.s, row.u, row.t / 1000, row.c or None, row.r, row.i, row.o))
-    return Recording(header.block, tuple(calls))
+    return header.block
+
+
+def read_call(path: Path, number: int, line: bytes, block_tokens: int) -> Call:
+    """Any other line of it. Raises TraceError."""
+    row = decoded(path, number, line, _KvtLine)
+    if sum(count for _, count in row.r) > row.i // block_tokens:
+        raise TraceError(f"{path.name}:{number}: more blocks than input tokens")
+    if any(first < 0 or count < 0 or first + count > MOST_IDS for first, count in row.r):
+        raise TraceError(f"{path.name}:{number}: ids are of 32 bits")
+    return Call(row.s, row.u, row.t / 1000, row.c or None, row.r, row.i, row.o)
 
 
 def with_recorded_gaps(recording: Recording, *, span_s: float, seed: int) -> Iterator[Request]:
     """Recorded time within a conversation; conversations begin uniformly over `span_s` seconds."""
-    draw = random.Random(seed)
-    names = sorted({call.conversation for call in recording.calls})
-    begin = {name: draw.uniform(0, span_s) for name in names}
-    times = [begin[call.conversation] + call.after_s for call in recording.calls]
-    return _stream(recording, times)
+    calls = recording.calls
+    begins = drawn_begins((call.conversation for call in calls), span_s=span_s, seed=seed)
+    return _stream(recording, [begins[call.conversation] + call.after_s for call in calls])
 
 
 def with_drawn_gaps(
@@ -147,18 +218,36 @@ def with_drawn_gaps(
     sigma: float = 0.6,
 ) -> Iterator[Request]:
     """No recorded time: a gap is a sum of lognormal waits (model, tool), begins are uniform."""
-    draw = random.Random(seed)
     calls = tuple(sorted(recording.calls, key=lambda call: (call.session, call.turn)))
+    times = drawn_times(
+        (call.session for call in calls), span_s, seed=seed, medians_s=medians_s, sigma=sigma
+    )
+    return _stream(replace(recording, calls=calls), list(times))
+
+
+def drawn_begins(conversations: Iterable[str], *, span_s: float, seed: int) -> dict[str, float]:
+    """When each conversation begins: uniform over `span_s` seconds."""
+    draw = random.Random(seed)
+    return {name: draw.uniform(0, span_s) for name in sorted(set(conversations))}
+
+
+def drawn_times(
+    sessions: Iterable[str],
+    span_s: float,
+    *,
+    seed: int,
+    medians_s: tuple[float, ...] = (6.0, 10.0),
+    sigma: float = 0.6,
+) -> Iterator[float]:
+    """A time for each call, given whose it is; the calls of a session come in their order."""
+    draw = random.Random(seed)
     clock: dict[str, float] = {}
-    times = []
-    for call in calls:
-        if call.session in clock:
-            gap = sum(exp(draw.gauss(log(median), sigma)) for median in medians_s)
-            clock[call.session] += gap
+    for session in sessions:
+        if session in clock:
+            clock[session] += sum(exp(draw.gauss(log(median), sigma)) for median in medians_s)
         else:
-            clock[call.session] = draw.uniform(0, span_s)
-        times.append(clock[call.session])
-    return _stream(replace(recording, calls=calls), times)
+            clock[session] = draw.uniform(0, span_s)
+        yield clock[session]
 
 
 def coarsened(requests: Iterator[Request], fold: int) -> Iterator[Request]:
@@ -172,36 +261,24 @@ def coarsened(requests: Iterator[Request], fold: int) -> Iterator[Request]:
 
 
 def _stream(recording: Recording, times: list[float]) -> Iterator[Request]:
-    order = sorted(range(len(times)), key=times.__getitem__)
-    for index in order:
-        call = recording.calls[index]
-        blocks = array("q")
-        for first, count in call.runs:
-            blocks.extend(range(first, first + count))
-        yield Request(
-            time_s=times[index],
-            session=call.session,
-            turn=call.turn,
-            stop=call.stop,
-            blocks=blocks,
-            prompt_tokens=call.prompt_tokens,
-            output_tokens=call.output_tokens,
-            block_tokens=recording.block_tokens,
-        )
+    for index in sorted(range(len(times)), key=times.__getitem__):
+        yield recording.calls[index].at(times[index], recording.block_tokens)
 
 
-def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    number = 0
-    try:
-        with gzip.open(path, "rb") as file:
-            for number, line in enumerate(file, 1):
-                yield number, line
-    except (OSError, EOFError) as error:
-        raise TraceError(f"{path.name}: cannot be read after line {number}: {error}") from error
+@lru_cache(maxsize=64)
+def _page(number: int) -> "array[int]":
+    """`PAGE` ids in a row: copying a piece of them is faster than counting, and bounded."""
+    return array("I", range(number * PAGE, (number + 1) * PAGE))
 
 
-def _decoded(path: Path, number: int, line: bytes, form: type[Line]) -> Line:
-    try:
-        return msgspec.json.decode(line, type=form)
-    except msgspec.MsgspecError as error:
-        raise TraceError(f"{path.name}:{number}: {error}") from error
+def written_out(runs: Iterable[tuple[int, int]]) -> "array[int]":
+    """The ids of runs of (first, count)."""
+    blocks = array("I")
+    for first, count in runs:
+        end = first + count
+        while first < end:
+            number, at = divmod(first, PAGE)
+            stop = min(PAGE, at + end - first)
+            blocks += _page(number)[at:stop]
+            first += stop - at
+    return blocks

@@ -1,0 +1,67 @@
+"""What a replay says, and which of it was measured, derived or estimated."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from headstart.insight.replay.money import Money
+from headstart.insight.replay.replay import Outcome
+
+Kind = Literal["measured", "derived", "estimated"]
+"""Measured: counted in the recording, or by the cache's own code run on it. Derived: exact
+arithmetic on that (the optimum, the ceiling, LRU in one pass). Estimated: also rests on something
+that the recording doesn't say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """The recording."""
+
+    files: Sequence[str]
+    format: str
+    requests: int
+    prompt_tokens: int
+    output_tokens: int
+    block_tokens: int
+    footprint_tokens: int | None
+    """All its different blocks; None where nobody counted."""
+    span_s: float
+    lengths: Kind
+    """How its token counts are known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One policy at one capacity."""
+
+    outcome: Outcome
+    capacity_tokens: int
+    footprint_share: float | None
+    optimum: float | None
+    """What no policy can beat with as much room; None where that was not asked for."""
+    money: Money | None
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """Hit rates (0..1) by capacity in tokens."""
+
+    name: str
+    kind: Kind
+    points: Sequence[tuple[int, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A replay, whole."""
+
+    facts: Facts
+    setup: Mapping[str, str | int | float | None]
+    levels: Sequence[str]
+    """Names of the levels that hits are told by."""
+    ceiling: float | None
+    """The hit rate of a cache without a limit."""
+    points: Sequence[Point]
+    curves: Sequence[Curve]
+    notes: Sequence[str]
+    findings: Sequence[str]

@@ -1,0 +1,203 @@
+import csv
+import io
+import json
+import random
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from headstart.cache import POLICIES
+from headstart.cache.policies.lru import Lru
+from headstart.insight.replay.main import FINDING, FINE, IMPOSSIBLE, UNKNOWN, Given, main
+
+DAY = datetime(2026, 11, 30, tzinfo=UTC)
+PRICES = """
+[models.anthropic.own]
+input = 10
+output = 0
+read = 1
+written = { 5m = 12.5 }
+"""
+
+
+def written(path: Path, rows: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def conversations(path: Path, *, count: int = 30) -> Path:
+    draw, ids, rows = random.Random(4), iter(range(10_000)), []
+    talks: list[list[int]] = []
+    for at in range(count):
+        if not talks or draw.random() < 0.3:
+            talks.append([])
+        talk = draw.choice(talks)
+        talk += [next(ids) for _ in range(draw.randint(1, 4))]
+        rows.append(mooncake(at, talk[:]))
+    return written(path, rows)
+
+
+def mooncake(at: int, ids: list[int]) -> dict[str, Any]:
+    return {
+        "timestamp": 1000 * at,
+        "input_length": 512 * len(ids),
+        "output_length": 5,
+        "hash_ids": ids,
+    }
+
+
+def asked(
+    capsys: pytest.CaptureFixture[str], form: Any, path: Path, plot: Path | None = None, **more: Any
+) -> tuple[int, str, str]:
+    given = Given(
+        **{"traces": [path], "policies": ["worth", "lru"], "capacities": ["20%", "50%"], "day": DAY}
+        | more
+    )
+    status = main(given, form=form, plot=plot)
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+def test_json_has_a_version_a_kind_for_each_number_and_is_the_same_every_time(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = conversations(tmp_path / "m.jsonl")
+    status, out, err = asked(capsys, "json", path)
+    assert (status, err) == (FINE, "")
+    assert asked(capsys, "json", path)[1] == out
+    found = json.loads(out)
+    assert found["schema_version"] == 1
+    assert found["kinds"]["hit_rate"] == "measured"
+    assert found["kinds"]["optimum"] == "derived"
+    for point in found["points"]:
+        assert 0 < point["hit_rate"] <= point["optimum"] <= found["ceiling"]
+    assert [(each["policy"], each["footprint_share"] <= 0.5) for each in found["points"]] == [
+        ("worth", True),
+        ("worth", True),
+        ("lru", True),
+        ("lru", True),
+    ]
+
+
+def test_csv_and_text_say_what_json_does(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = conversations(tmp_path / "m.jsonl")
+    points = json.loads(asked(capsys, "json", path)[1])["points"]
+    rows = list(csv.DictReader(io.StringIO(asked(capsys, "csv", path)[1])))
+    assert [int(row["hit_tokens (measured)"]) for row in rows] == [p["hit_tokens"] for p in points]
+    text = asked(capsys, "text", path)[1]
+    assert all(f"{point['hit_rate']:.2%}" in text for point in points)
+
+
+def test_money_follows_the_vendors_rules_and_its_lifetime(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """1,024 tokens written at $12.5, read at $1 within 300 s, written anew behind that."""
+    ids = [1, 2]
+    path = written(tmp_path / "m.jsonl", [mooncake(at, ids) for at in (0, 100, 700)])
+    prices = tmp_path / "prices.toml"
+    prices.write_text(PRICES)
+    more = {"price": "anthropic/own", "prices": prices, "policies": ["lru"], "capacities": ["1M"]}
+    status, out, _ = asked(capsys, "json", path, **more)
+    (point,) = json.loads(out)["points"]
+    assert status == FINE
+    assert point["hit_tokens"] == 1024
+    assert point["money"]["paid"] == str((2 * 1024 * 12.5 + 1024) / 1e6)
+    assert point["money"]["without_cache"] == str(3 * 1024 * 10 / 1e6)
+
+
+def test_an_unknown_price_is_no_number_and_has_its_own_status(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = conversations(tmp_path / "m.jsonl")
+    status, out, err = asked(capsys, "json", path, price="anthropic/none-such")
+    assert (status, "unknown" in err) == (UNKNOWN, True)
+    assert {point["money"] for point in json.loads(out)["points"]} == {None}
+
+
+def test_a_trace_in_which_nothing_comes_again_is_a_finding(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = written(tmp_path / "m.jsonl", [mooncake(at, [at]) for at in range(5)])
+    status, out, _ = asked(capsys, "text", path)
+    assert (status, "no cache helps" in out) == (FINDING, True)
+
+
+@pytest.mark.parametrize(
+    ("content", "more", "problem"),
+    [
+        ("", {}, "m.jsonl:1: "),
+        ('{"timestamp": 0', {}, "m.jsonl:1: "),
+        ("hello\n", {}, "m.jsonl:1: "),
+        (None, {"capacities": ["much"]}, "no capacity"),
+        (None, {"price": "anthropic"}, "VENDOR/MODEL"),
+        (None, {"price": "acme/one"}, "no rules for the vendor"),
+        (None, {"bound": False}, "give tokens"),
+        (None, {"plot": Path("p.pdf")}, ".svg or .png"),
+    ],
+)
+def test_what_cannot_be_done_is_one_line_and_status_2(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    content: str | None,
+    more: dict[str, Any],
+    problem: str,
+) -> None:
+    path = conversations(tmp_path / "m.jsonl")
+    if content is not None:
+        path.write_text(content)
+    status, out, err = asked(capsys, "text", path, **more)
+    assert (status, out, err.count("\n")) == (IMPOSSIBLE, "", 1)
+    assert err.startswith("headstart replay: ")
+    assert problem in err
+
+
+def test_without_the_optimum_absolute_capacities_hit_the_same(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = conversations(tmp_path / "m.jsonl")
+    with_it, without = (
+        json.loads(asked(capsys, "json", path, capacities=["10k"], bound=bound)[1])["points"]
+        for bound in (True, False)
+    )
+    assert [point["hit_tokens"] for point in with_it] == [point["hit_tokens"] for point in without]
+    assert {point["optimum"] for point in without} == {None}
+
+
+def test_stdin_is_read_like_a_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = conversations(tmp_path / "m.jsonl")
+    points = json.loads(asked(capsys, "json", path)[1])["points"]
+    with path.open() as file:
+        monkeypatch.setattr("sys.stdin", file)
+        assert json.loads(asked(capsys, "json", Path("-"))[1])["points"] == points
+
+
+def test_a_new_policy_appears_by_its_name_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Own(Lru):
+        name = "own"
+
+    monkeypatch.setitem(POLICIES, "own", Own)
+    path = conversations(tmp_path / "m.jsonl")
+    found = json.loads(asked(capsys, "json", path, policies=["own", "lru"])[1])["points"]
+    rates = [point["hit_rate"] for point in found]
+    assert rates[:2] == rates[2:]
+
+
+@pytest.mark.slow
+def test_the_plot_is_the_same_file_every_time_and_names_its_lines(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("matplotlib")
+    path = conversations(tmp_path / "m.jsonl")
+    for name in ("one.svg", "two.svg"):
+        assert asked(capsys, "text", path, plot=tmp_path / name)[0] == FINE
+    one, two = (tmp_path / "one.svg").read_text(), (tmp_path / "two.svg").read_text()
+    assert one == two
+    assert all(word in one for word in ("worth", "lru", "optimum", "without a limit"))
