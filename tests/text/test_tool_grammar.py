@@ -154,3 +154,22 @@ def test_strangers_and_an_empty_choice_are_refused(tool_format: ToolFormat) -> N
         tool_format.grammar(TOOLS, ["nope"], parallel=False)
     with pytest.raises(ValueError, match="no tool to call"):
         tool_format.grammar((), None, parallel=False)
+
+
+def test_an_object_that_names_its_properties_has_no_others_unless_it_speaks_of_them(
+    guide: LLTokenizer,
+) -> None:
+    inner = {"type": "object", "properties": {"x": {"type": "integer"}}}
+    shut = {"properties": {"inner": inner, "many": {"type": "array", "items": inner}}}
+    hermes = HermesFormat()
+
+    def takes(parameters: dict[str, Any], arguments: str) -> bool:
+        grammar = hermes.grammar((Tool("f", None, parameters),), None, parallel=False)
+        return accepts(guide, grammar, wrap("hermes", ("f", arguments)))
+
+    assert takes(shut, '{"inner": {"x": 1}, "many": [{"x": 2}]}')
+    assert not takes(shut, '{"inner": {"x": 1}, "y": 2}')
+    assert not takes(shut, '{"inner": {"x": 1, "y": 2}}')
+    assert not takes(shut, '{"many": [{"y": 2}]}')
+    assert takes({**shut, "additionalProperties": True}, '{"y": 2}')
+    assert takes({"type": "object"}, '{"y": 2}')

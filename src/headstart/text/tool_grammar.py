@@ -15,6 +15,15 @@ _LAYOUT: Mapping[str, Any] = {
 `json.dumps` would write, so any client's re-encoding still extends the prompt."""
 
 
+_OPENING = frozenset(
+    {
+        *("additionalProperties", "patternProperties", "unevaluatedProperties"),
+        *("allOf", "anyOf", "oneOf", "if", "$ref"),
+    }
+)
+"""Beside these, what else an object may have is said elsewhere."""
+
+
 def chosen_tools(tools: Sequence[Tool], names: Sequence[str] | None) -> list[Tool]:
     """The tools that may be called, in the client's order. Raises ValueError naming a stranger."""
     known = {tool.name for tool in tools}
@@ -48,5 +57,25 @@ def _arguments_schema(tool: Tool) -> dict[str, Any]:
     """The tool's own schema, which always describes an object; without one, the empty object."""
     parameters: Mapping[str, Any] = {"properties": {}, "additionalProperties": False}
     if tool.parameters is not None:
-        parameters = json.loads(json.dumps(tool.parameters, default=dict))
+        parameters = _closed(json.loads(json.dumps(tool.parameters, default=dict)))
     return {**parameters, "type": "object", "x-guidance": _LAYOUT}
+
+
+def _closed(schema: Any) -> Any:
+    """The same, but an object that names its properties has no others unless it speaks of them.
+
+    JSON Schema lets anything in; a small model would go on making things up.
+    """
+    if not isinstance(schema, dict):
+        return schema
+    closed = dict(schema)
+    for name in ("properties", "$defs", "definitions"):
+        if isinstance(schema.get(name), dict):
+            closed[name] = {key: _closed(value) for key, value in schema[name].items()}
+    if "items" in schema:
+        closed["items"] = _closed(schema["items"])
+    if isinstance(schema.get("anyOf"), list):
+        closed["anyOf"] = [_closed(choice) for choice in schema["anyOf"]]
+    if "properties" in schema and not _OPENING & schema.keys():
+        closed["additionalProperties"] = False
+    return closed
