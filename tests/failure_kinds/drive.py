@@ -21,6 +21,7 @@ from headstart.model.kv import kv_bytes_per_token
 from headstart.model.load import LoadedModel, load_model
 from headstart.model.runner import Slice
 from headstart.server.app import create_app
+from headstart.server.books import open_store
 from headstart.server.shared import read_shared, tokenised
 from headstart.settings import Settings
 
@@ -89,8 +90,12 @@ def served(loaded: LoadedModel, **fields: Any) -> Iterator[Live]:
     settings = replace(defaults, **{"kv_memory_bytes": 256 * BLOCK_BYTES, **fields})
     declared = read_shared(settings.shared_prefixes)
     engine = build_engine(loaded, settings, tokenised(declared, loaded.codec, settings.block_size))
-    app = create_app(engine, loaded.codec, settings)
-    with on_a_socket(app, settings, engine) as url:
+    with (
+        open_store(settings) as store,
+        on_a_socket(
+            create_app(engine, loaded.codec, settings, store=store), settings, engine
+        ) as url,
+    ):
         yield Live(url, engine, loaded.codec)
         deadline = time.monotonic() + 10
         while engine.stats().running or engine.stats().waiting:

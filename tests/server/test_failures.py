@@ -27,7 +27,7 @@ from headstart.text.codec import Codec
 
 HELLO: Any = [{"role": "user", "content": "Hello"}]
 CHAT: Any = {"model": "tiny", "messages": HELLO}
-NO_CACHE = CacheStats(16, 0, 0, 0, 0, 0, 0, 0, 0)
+NO_CACHE = CacheStats(16, 1, 0, 0, 0, 0, 0, 0, 0, 0)
 
 
 @dataclass

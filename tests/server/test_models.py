@@ -34,7 +34,7 @@ def answer(live: Any, model: str) -> tuple[str, int]:
 def test_models_lists_the_base_model_first_and_adapters_with_their_parent(adapted: Any) -> None:
     base, adapter = adapted.client().models.list()
     assert (base.id, adapter.id) == ("tiny", "sql")
-    assert adapter.model_extra == {"parent": "tiny"}
+    assert adapter.model_extra["parent"] == "tiny"
     assert adapted.client().models.retrieve("sql") == adapter
 
 

@@ -173,6 +173,9 @@ class CacheStats:
     """The pool and the cache since start. A prompt counts once, however often it was preempted."""
 
     block_size: int
+    reuse_unit: int
+    """Hits are cut down to a multiple of it: every token counts at 1, whole chunks in
+    deterministic mode."""
     capacity_tokens: int
     used_tokens: int
     """In blocks some running request holds."""

@@ -293,6 +293,7 @@ class LocalEngine:
             return EngineStats(
                 cache=CacheStats(
                     block_size=size,
+                    reuse_unit=self._cache.reuse_unit,
                     capacity_tokens=cache.total * size,
                     used_tokens=cache.leased * size,
                     cached_free_tokens=cache.cached * size,

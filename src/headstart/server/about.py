@@ -36,7 +36,8 @@ async def one_model(ctx: Context, call: Call) -> Response:
 
 
 def _model(ctx: Context, name: str) -> dict[str, object]:
-    return model(name, ctx.created, None if name == ctx.model else ctx.model)
+    profile = ctx.terms.of(name, "engine").profile
+    return model(name, ctx.created, profile, None if name == ctx.model else ctx.model)
 
 
 def _anthropic_model(ctx: Context, name: str) -> dict[str, object]:

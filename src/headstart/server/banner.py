@@ -50,18 +50,25 @@ def _facts(
     dtype = str(tensor.dtype).removeprefix("torch.")
     weights = human_bytes(weight_bytes(loaded.weights))
     capacity, block = stats.cache.capacity_tokens, stats.cache.block_size
-    off = "" if settings.prefix_cache else ", prefix cache off"
+    reuse = f", reused in {unit_name(stats.cache.reuse_unit)}"
+    if not settings.prefix_cache:
+        reuse = ", prefix cache off"
     facts = [
         ("model", f"{name} ({loaded.config.family}), {dtype} on {tensor.device}, {weights}"),
         (
             "KV",
-            f"{human_bytes(stats.kv_bytes)} hold {capacity:,} tokens in blocks of {block}{off}",
+            f"{human_bytes(stats.kv_bytes)} hold {capacity:,} tokens in blocks of {block}{reuse}",
         ),
         ("context", f"{engine.context_length:,} tokens"),
     ]
     if engine.adapters:
         facts.append(("LoRA", ", ".join(engine.adapters)))
     return facts
+
+
+def unit_name(tokens: int) -> str:
+    """What hits are cut down to."""
+    return "single tokens" if tokens == 1 else f"whole chunks of {tokens} tokens"
 
 
 def weight_bytes(weights: Weights) -> int:

@@ -26,6 +26,7 @@ async def show(ctx: Context, _: Call) -> Response:
     return json_response(
         {
             "block_size": cache.block_size,
+            "reuse_unit": cache.reuse_unit,
             "capacity_tokens": cache.capacity_tokens,
             "kv_bytes": stats.kv_bytes,
             "used_tokens": cache.used_tokens,

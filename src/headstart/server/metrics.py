@@ -121,6 +121,9 @@ class EngineCollector(Collector):
         yield _gauge("waiting_requests", "Requests in the queue.", stats.waiting)
         yield _gauge("kv_bytes", "Memory of the KV pool.", stats.kv_bytes)
         yield _gauge("kv_capacity_tokens", "Tokens the KV pool holds.", cache.capacity_tokens)
+        yield _gauge(
+            "reuse_unit_tokens", "Hits are cut down to a multiple of it.", cache.reuse_unit
+        )
         yield _gauge("kv_used_tokens", "In blocks that requests hold.", cache.used_tokens)
         yield _gauge(
             "kv_cached_free_tokens",

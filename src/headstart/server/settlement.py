@@ -5,6 +5,7 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from headstart.cache import Reason
 from headstart.contracts.plan import Decision, Plan
 from headstart.contracts.prompt import Prompt
 from headstart.engine.api import Engine, EngineError, GenerateRequest, Reuse
@@ -96,6 +97,7 @@ class Settlement:
             return
         self._closed = True
         reuses = [reuse for reuse, _ in self._opened.values()]
+        first = self.asked[next(iter(self._opened))]
         source = self.source
         self.books.add(
             Row(
@@ -109,7 +111,7 @@ class Settlement:
                 account=self.account(output),
                 reused=sum(reuse.cached_tokens for reuse in reuses),
                 ttft=self._first_after,
-                reason=_reason(reuses[0]),
+                reason=_billed_reason(first.plan, reuses[0]),
                 reusable_ever=sum(map(_reusable_ever, reuses)),
             )
         )
@@ -161,6 +163,11 @@ def _reusable_ever(reuse: Reuse) -> int:
     miss = reuse.miss
     known = 0 if miss is None else miss.at + miss.lost_tokens
     return max(reuse.cached_tokens, min(known, reuse.prompt_tokens - 1))
+
+
+def _billed_reason(plan: Plan, reuse: Reuse) -> str:
+    """Of a prompt that its contract can't cache, whatever was reused of it, its minimum."""
+    return Reason.BELOW_MINIMUM.value if plan.prompt < plan.minimum else _reason(reuse)
 
 
 def _reason(reuse: Reuse) -> str:

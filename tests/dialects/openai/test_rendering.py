@@ -35,6 +35,7 @@ from headstart.dialects.openai.sse import DONE, frame
 from headstart.dialects.openai.usage import render_hits_and_misses, render_usage
 from headstart.dialects.sampling import Sampling
 from headstart.ledger.account import Account
+from headstart.ledger.rules import Rules
 from headstart.text.chat import Conversation, Message
 
 
@@ -272,8 +273,11 @@ def test_errors_have_openais_envelope(error: ApiError, status: int, code: str | 
 
 
 def test_models_are_the_sdks_and_adapters_name_their_parent() -> None:
-    listed = model_list([model("m", 7), model("sql", 7, "m")])
+    profile = Rules.packaged().profile("openai", "gpt-4o")
+    listed = model_list([model("m", 7, profile), model("sql", 7, profile, "m")])
     assert listed["object"] == "list"
     assert [Model.model_validate(entry).id for entry in listed["data"]] == ["m", "sql"]
     assert "parent" not in listed["data"][0]
     assert listed["data"][1]["parent"] == "m"
+    told = {"contract": "openai_interval", "minimum": 1024, "unit": 128}  # Rule O12.
+    assert listed["data"][0]["cache"] == told
