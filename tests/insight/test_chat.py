@@ -36,7 +36,7 @@ def test_an_answer_is_followed_by_its_account(serve: Any) -> None:
     )
 
 
-def test_a_second_turn_sends_the_history_and_shows_what_was_reused(serve: Any) -> None:
+def test_stab_17_a_second_turn_sends_the_history_and_shows_what_was_reused(serve: Any) -> None:
     server = serve()
     first = "one two three four five six seven eight nine ten eleven twelve thirteen"
     done = talk(server.url, f"{first}\nagain\n", "--max-tokens", "4", "--system", "be nice")

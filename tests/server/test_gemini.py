@@ -211,6 +211,28 @@ def test_a_cached_content_is_pinned_to_its_end_and_no_longer(
     assert pins(server) == []
 
 
+@pytest.mark.parametrize(("ttl", "left"), [(6, [1.0]), (3, [])])
+def test_api_14_a_slow_creation_takes_its_time_from_the_lifetime(
+    server: Any, client: genai.Client, clock: Clock, monkeypatch: Any, ttl: int, left: list[float]
+) -> None:
+    """The end counts from when the creation began; what is held for it, from the clock after."""
+    run, later = server.engine._runner.run, clock.now + 5
+
+    def slow(slices: Any) -> Any:
+        clock.now = later
+        return run(slices)
+
+    monkeypatch.setattr(server.engine._runner, "run", slow)
+    content = cached(client, f"slow {ttl} " * 20, ttl=f"{ttl}s")
+    assert (content.expire_time - content.create_time).total_seconds() == ttl
+    assert content.create_time.timestamp() == clock.now - 5
+    assert [seconds for _, seconds in pins(server)] == left
+    if left:
+        client.caches.delete(name=content.name)
+    else:
+        assert refused(lambda: client.caches.get(name=content.name))[0] == 403
+
+
 def test_contents_that_say_the_same_share_a_pin_until_the_last_ends(
     server: Any, client: genai.Client
 ) -> None:

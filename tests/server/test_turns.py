@@ -50,7 +50,7 @@ def reused(answer: Any) -> int:
 
 
 @pytest.mark.parametrize("most", [1, 2, 15, 16, 17, 40])
-def test_turn_after_turn_that_ended_by_length(live: Any, readable: Any, most: int) -> None:
+def test_turn_10_turn_after_turn_that_ended_by_length(live: Any, readable: Any, most: int) -> None:
     turns = talk(
         live,
         max_tokens=most,

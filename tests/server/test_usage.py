@@ -126,6 +126,24 @@ def test_ledger_usage_and_counters_say_the_same_of_every_way_a_request_can_end(
     assert found.saved == found.read * Decimal("4.5") / 1_000_000
 
 
+def test_acct_04_a_warm_request_costs_the_same_streamed_and_whole(kept: Kept, words: Any) -> None:
+    create = kept.live.client("ka").chat.completions.create
+    fields: Any = {"model": "tiny", "messages": words("streamed", 30), "max_tokens": 3}
+    create(**fields)
+    names = [create(**fields).id]
+    *_, last = create(**fields, stream=True)
+    names.append(last.id)
+    kept.live.get("/v1/usage", "op")
+    with sqlite3.connect(kept.path) as connection:
+        rows = connection.execute(
+            "SELECT prompt, read, output, paid FROM requests WHERE request IN (?, ?)", names
+        ).fetchall()
+    assert len(rows) == 2
+    assert len(set(rows)) == 1
+    prompt, read, _, _ = rows[0]
+    assert read == prompt - 1
+
+
 def test_a_tenant_sees_its_own_sums_and_the_operator_all_or_one(kept: Kept) -> None:
     live = kept.live
     live.client("kb").completions.create(model="tiny", prompt="of bob", max_tokens=1)

@@ -28,7 +28,7 @@ def test_the_section_begins_the_system_message_or_makes_one() -> None:
     assert question == WITH_TOOLS.messages[0]
 
 
-def test_another_system_text_leaves_the_tools_prefix_as_it_is(default_codec: Codec) -> None:
+def test_stab_14_another_system_text_leaves_the_tools_prefix_as_it_is(default_codec: Codec) -> None:
     tools, asked = (WEATHER, CLOCK), Message("user", "?")
     one, other = (
         default_codec.render(Conversation((Message("system", text), asked), tools))

@@ -1,10 +1,15 @@
 """From a place in a rendered prompt to the message it belongs to."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.text.conversations import WEATHER
 
+from headstart.text.chat import Conversation, Message
 from headstart.text.locate import message_at
+from headstart.text.template import ChatTemplate
 
 CONTENTS = ("Be brief.", "What is a cache?", "A memory.", "What is a cache?")
 ROLES = ("system", "user", "assistant", "user")
@@ -39,6 +44,21 @@ def test_equal_messages_are_told_apart_by_their_order() -> None:
     first, second = PROMPT.index(CONTENTS[1]), PROMPT.rindex(CONTENTS[3])
     assert message_at(PROMPT, CONTENTS, first) == 1
     assert message_at(PROMPT, CONTENTS, second) == 3
+
+
+def test_stab_14_a_last_line_that_changes_is_the_systems_though_tools_stand_behind_it() -> None:
+    """The tools go with it: whoever asks is told the message, and (`?text=1`) the line."""
+    source = (Path(__file__).parent / "templates" / "qwen.jinja").read_text()
+    template = ChatTemplate({"default": source}, {})
+    texts = [f"Be brief.\nIt is {day}." for day in ("Monday", "Tuesday")]
+    one, other = (
+        template.render(Conversation((Message("system", text), Message("user", "?")), (WEATHER,)))
+        for text in texts
+    )
+    place = next(at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
+    assert other[:place].endswith("It is ")
+    assert "get_weather" in other[place:]
+    assert message_at(other, (texts[1], "?"), place) == 0
 
 
 def test_a_template_that_trims_is_followed() -> None:

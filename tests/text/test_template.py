@@ -73,14 +73,24 @@ def test_stab_01_a_template_that_insists_on_the_clock_is_refused_with_the_way_ou
         template.render(NO_SYSTEM)
 
 
-def test_stab_03_and_05_tools_and_their_keys_keep_the_clients_order() -> None:
-    names = ["zeta", "alpha", "mid", "beta"]
-    properties = {name: {"type": "string"} for name in names}
-    tools = tuple(Tool(name, None, {"properties": properties}) for name in names)
-    rendered = inline("{{ tools | tojson }}").render(Conversation(NO_SYSTEM.messages, tools))
-    parsed = json.loads(rendered)
-    assert [tool["function"]["name"] for tool in parsed] == names
-    assert all(list(t["function"]["parameters"]["properties"]) == names for t in parsed)
+NAMES = ["zeta", "alpha", "mid", "beta"]
+
+
+@pytest.fixture
+def tools() -> list[Any]:
+    """As a template writes four tools with four properties each."""
+    properties = {name: {"type": "string"} for name in NAMES}
+    given = tuple(Tool(name, None, {"properties": properties}) for name in NAMES)
+    rendered = inline("{{ tools | tojson }}").render(Conversation(NO_SYSTEM.messages, given))
+    return list(json.loads(rendered))
+
+
+def test_stab_03_tools_keep_the_clients_order(tools: list[Any]) -> None:
+    assert [tool["function"]["name"] for tool in tools] == NAMES
+
+
+def test_stab_05_the_keys_of_a_schema_keep_the_clients_order(tools: list[Any]) -> None:
+    assert all(list(tool["function"]["parameters"]["properties"]) == NAMES for tool in tools)
 
 
 @pytest.mark.parametrize("name", ["qwen", "llama3", "mistral"])

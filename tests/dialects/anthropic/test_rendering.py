@@ -156,7 +156,7 @@ def test_the_cache_is_billed_beside_the_input_not_in_it() -> None:
     }
 
 
-def test_a_stream_begins_with_the_final_cache_counters_and_repeats_them() -> None:
+def test_acct_02_a_stream_begins_with_the_final_cache_counters_and_repeats_them() -> None:
     first, *_, last, _ = streamed(TEXT)
     start, end = first["message"]["usage"], last["usage"]
     names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")

@@ -1,8 +1,10 @@
 """What a body of `POST /v1/messages` means, and what it is told when it means nothing."""
 
+import json
 from typing import Any
 
 import pytest
+from anthropic.types import ToolUseBlock
 from tests.dialects.anthropic.bodies import (
     CALLED,
     HELLO,
@@ -80,6 +82,20 @@ def test_calls_and_results_become_the_canonical_ones() -> None:
         Tool("weather", "Now.", {"type": "object", "properties": {"z": {}, "a": {}}}),
         Tool("time", None, {"type": "object"}),
     )
+
+
+def test_stab_05_a_calls_input_keeps_its_order_however_often_the_sdk_sends_it_back() -> None:
+    """Nested, and in no alphabet's order."""
+    value = {"z": 1, "a": {"y": [{"q": None, "b": "é"}], "c": 1.5}, "m": True}
+    block: Any = {"type": "tool_use", "id": "toolu_1", "name": "weather", "input": value}
+    arguments = set()
+    for _ in range(100):
+        block = ToolUseBlock.model_validate(block).model_dump()
+        said = {"role": "assistant", "content": [block]}
+        (call,) = parse(messages=[HELLO, said, user(RESULT)]).conversation.messages[1].tool_calls
+        arguments.add(call.arguments)
+        block["input"] = json.loads(call.arguments)
+    assert arguments == {'{"z": 1, "a": {"y": [{"q": null, "b": "é"}], "c": 1.5}, "m": true}'}
 
 
 def test_a_result_that_failed_says_so() -> None:
@@ -373,7 +389,7 @@ def test_what_this_server_cannot_do_is_refused(fields: dict[str, Any]) -> None:
         {"tools": [TIME], "tool_choice": {"type": "tool", "name": "time"}},
     ],
 )
-def test_a_prewarming_request_asks_for_no_answer(fields: dict[str, Any]) -> None:
+def test_api_16_a_prewarming_request_asks_for_no_answer(fields: dict[str, Any]) -> None:
     assert parse(max_tokens=0).sampling.max_tokens == 0
     assert refused(max_tokens=0, **fields).startswith("max_tokens: 0 is not supported with this ")
 

@@ -230,7 +230,21 @@ def test_what_is_cached_stands_before_the_request_as_if_it_were_sent_again() -> 
 @pytest.mark.parametrize(
     "extra", [{"systemInstruction": {"parts": [{"text": "S"}]}}, DECLARED, {"toolConfig": {}}]
 )
-def test_a_cached_content_brings_its_own_instructions_and_tools(extra: dict[str, Any]) -> None:
+def test_api_12_a_cached_content_brings_its_own_instructions_and_tools(
+    extra: dict[str, Any],
+) -> None:
     with pytest.raises(ApiError) as caught:
         parse({"cachedContent": "cachedContents/a", **extra}, found)
     assert caught.value.message == TOGETHER
+    assert parse({"cachedContent": "cachedContents/a"}, found).conversation.tools
+
+
+@pytest.mark.parametrize("instruction", ["Be brief.", "S"])
+def test_api_15_a_document_is_tied_to_the_instruction_it_was_stored_with(instruction: str) -> None:
+    """Another one is refused and so is the same, as there: store the document with each."""
+    told = {"systemInstruction": {"parts": [{"text": instruction}]}}
+    with pytest.raises(ApiError) as caught:
+        parse({"cachedContent": "cachedContents/a", **told}, found)
+    assert (caught.value.status, caught.value.message) == (400, TOGETHER)
+    stored = parse({"cachedContent": "cachedContents/a"}, found).conversation.messages[0]
+    assert (stored.role, stored.content) == ("system", "S")

@@ -135,7 +135,7 @@ def test_a_server_with_its_cache_off_is_not_credited_with_hits(serve: Any) -> No
         ({"reports_usage": False}, "no usage in the stream"),
     ],
 )
-def test_numbers_that_cannot_be_true_are_named(
+def test_acct_05_numbers_that_cannot_be_true_are_named(
     serve: Any, behaviour: dict[str, Any], complaint: str
 ) -> None:
     measured = bench(serve(**behaviour).url, "E")

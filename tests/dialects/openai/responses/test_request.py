@@ -98,13 +98,19 @@ def test_what_is_not_done_here_is_refused_by_name(name: str) -> None:
     assert (error.param, error.code) == (name, "unsupported_parameter")
 
 
+def test_stab_10_a_history_is_never_trimmed_for_the_client() -> None:
+    """So no trim of ours can move a prefix: what doesn't fit is refused, and the client cuts."""
+    error = refused(truncation="auto")
+    assert (error.param, error.code) == ("truncation", "unsupported_value")
+    assert "never cut" in error.message
+
+
 @pytest.mark.parametrize(
     ("fields", "param", "message"),
     [
         ({"model": None}, "model", "Missing required parameter: 'model'."),
         ({"input": None}, None, 'One of "input" or "previous_response_id"'),
         ({"input": []}, None, 'One of "input" or "previous_response_id"'),
-        ({"truncation": "auto"}, "truncation", "never cut"),
         (
             {"max_output_tokens": 15},
             "max_output_tokens",
