@@ -127,7 +127,7 @@ def test_a_chunk_that_is_written_when_its_request_is_over_is_one_like_any_other(
     assert len(policy) == 0
     index.written(key(2), row(key(1), depth=2, stamp=3))
     assert index.victim() == key(2)
-    assert policy._worth(index._nodes[key(0)]) > 0
+    assert policy._worth(policy._unit(index._nodes[key(0)])) > 0
 
 
 def test_a_last_chunk_that_never_comes_does_not_keep_the_others_unjudged() -> None:
@@ -138,7 +138,7 @@ def test_a_last_chunk_that_never_comes_does_not_keep_the_others_unjudged() -> No
     for number in range(MOST_TOLD):
         index.used(Report([key(1000 + number)], 0, 3, Visit(now=3.0)))
     assert index.victim() == key(0)
-    assert policy._worth(index._nodes[key(0)]) > 0
+    assert policy._worth(policy._unit(index._nodes[key(0)])) > 0
 
 
 def test_chunks_may_come_from_the_end_of_a_prefix() -> None:
@@ -256,5 +256,7 @@ def test_under_worth_the_leaf_that_is_worth_least_goes_first(seed: int) -> None:
         told.turn()
         victim = told.index.victim()
         assert victim is not None
-        prices = {leaf: policy._worth(told.index._nodes[leaf]) for leaf in told.leaves()}
+        prices = {
+            leaf: policy._worth(policy._unit(told.index._nodes[leaf])) for leaf in told.leaves()
+        }
         assert prices[victim] == min(prices.values())
