@@ -147,6 +147,8 @@ class Codec:
 
         `ids` are what `encode` gave for `text` and `scope`; the cost is by place, not by text.
         """
+        if not places:
+            return []  # Finding the seams reads the whole text.
         seams = self._incremental.seams(text, scope)
         return [self._tokens_through(text, ids, place, seams) for place in places]
 
