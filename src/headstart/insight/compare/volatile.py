@@ -1,0 +1,158 @@
+"""Values that are likely to differ from request to request, by how they look.
+
+A look alone is a suspicion: it is confirmed where two requests have different values in one place.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from headstart.insight.causes import Cause
+
+_MONTH = (
+    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?"
+    r"|Sep(?:t(?:ember)?)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\.?"
+)
+_WEEKDAY = (
+    r"(?:Mon(?:day)?|Tue(?:s(?:day)?)?|Wed(?:nesday)?|Thu(?:r(?:s(?:day)?)?)?|Fri(?:day)?"
+    r"|Sat(?:urday)?|Sun(?:day)?)\.?"
+)
+_FULL_WEEKDAY = r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day"
+_WEEKDAY_ZH = r"(?:星期|周|礼拜|週|禮拜)[一二三四五六日天]"
+_ZONE = r"(?:\s?(?:Z|UTC|GMT|CST|[+-]\d{2}:?\d{2})\b)?"
+_TIME = rf"\d{{1,2}}[:：]\d{{2}}(?:[:：]\d{{2}}(?:[.,]\d+)?)?(?:\s?[AaPp]\.?[Mm]\b\.?)?{_ZONE}"
+_TIME_ZH = (
+    r"(?:凌晨|早上|上午|中午|下午|傍晚|晚上)?\s?"
+    r"(?:\d{1,2}\s?[时時点點](?:\d{1,2}\s?分?)?(?:\d{1,2}\s?秒)?|\d{1,2}[:：]\d{2}(?:[:：]\d{2})?)"
+)
+_YEAR = r"(?:19|20)\d{2}"
+_DATE = (
+    rf"(?:{_YEAR}[-/.]\d{{1,2}}[-/.]\d{{1,2}}(?!\d)"
+    rf"|\d{{1,2}}[-/.]\d{{1,2}}[-/.]{_YEAR}(?!\d)"
+    rf"|{_MONTH}\s+\d{{1,2}}(?:st|nd|rd|th)?,?\s+{_YEAR}"
+    rf"|\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH},?\s+{_YEAR}"
+    rf"|{_YEAR}\s?年\s?\d{{1,2}}\s?月\s?\d{{1,2}}\s?[日号號])"
+)
+_DATED = (
+    rf"(?:{_WEEKDAY},?\s+(?:the\s+)?)?{_DATE}"
+    rf"(?:[,，]?\s?(?:[（(]?{_WEEKDAY_ZH}[）)]?|{_WEEKDAY}\b))?"
+)
+_LEFT = r"(?<![0-9A-Za-z_])"
+_RIGHT = r"(?![0-9A-Za-z_])"
+
+PATTERNS: tuple[tuple[Cause, re.Pattern[str]], ...] = (
+    (
+        Cause.IDENTIFIER,
+        re.compile(
+            rf"{_LEFT}(?:[0-9a-fA-F]{{8}}(?:-[0-9a-fA-F]{{4}}){{3}}-[0-9a-fA-F]{{12}}"
+            r"|(?:req|request|sess|session|trace|span|run|msg|conv|conversation|thread|call|job|txn"
+            r"|corr|correlation|user|usr|chatcmpl|ticket|order)[_-](?=[A-Za-z0-9_-]*\d)"
+            r"[A-Za-z0-9_-]{6,}"
+            r"|[0-7][0-9A-HJKMNP-TV-Z]{25}"
+            r"|(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)(?:[0-9a-f]{12,64}))"
+            rf"{_RIGHT}"
+        ),
+    ),
+    (
+        Cause.CLOCK,
+        re.compile(
+            rf"{_LEFT}(?:{_DATED}(?:T|\s?[,，]?\s*(?:at\s+)?)(?:{_TIME}|{_TIME_ZH})"
+            rf"|{_TIME}|{_TIME_ZH}"
+            r"|1[5-9]\d{8}(?:\d{3})?(?:\.\d+)?(?!\d)"
+            rf"|\d{{8}}T\d{{6}}Z?)"
+        ),
+    ),
+    (
+        Cause.DATE,
+        re.compile(
+            rf"{_LEFT}(?:{_DATED}|{_WEEKDAY_ZH}|{_FULL_WEEKDAY}\b|\d{{1,2}}月\d{{1,2}}[日号])"
+        ),
+    ),
+    (
+        Cause.NONCE,
+        re.compile(
+            r"(?:nonce|seed|salt|entropy|random(?:\s+(?:value|number|token|string|id))?"
+            r"|cache[-_ ]?bust(?:er)?|随机(?:数|种子|值)|种子)\W{0,4}"
+            r"(?:is\s+|为|是)?[\"'`]?([A-Za-z0-9+/=_-]{2,}(?:\.\d+)?)",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        Cause.COUNTER,
+        re.compile(
+            r"(?:(?:turn|step|request|message|query|call|iteration|attempt|round|visit|count(?:er)?"
+            r"|index|sequence|session|conversation|ticket|no\.|nr\.|number|#)\s*(?:number|no\.?|id)?"
+            r"\s*[:：=#]?\s*#?|第\s?|编号\W{0,2}|次数\W{0,2}|序号\W{0,2})(\d{1,12})(?:\s?[次轮个条号])?",
+            re.IGNORECASE,
+        ),
+    ),
+)
+
+_NOW = re.compile(
+    r"\b(?:now|current(?:ly)?|today|time(?:stamp)?|date|as of|generated|issued|created|updated"
+    r"|request|session|clock)\b|现在|当前|目前|今天|今日|时间|日期|截至|此刻|現在|當前|時間",
+    re.IGNORECASE,
+)
+_NOT_NOW = re.compile(
+    r"cut-?off|released?|since|until|version|founded|published|born|deadline|effective|example"
+    r"|e\.g\.|such as|format|between|hours|open|schedule|截止|发布|版本|例如|格式|营业",
+    re.IGNORECASE,
+)
+_REACH = 40
+"""Characters before a value that say what it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A value in a text."""
+
+    cause: Cause
+    begin: int
+    end: int
+
+    def of(self, text: str) -> str:
+        """The value itself."""
+        return text[self.begin : self.end]
+
+
+def value_at(text: str, at: int) -> Spot | None:
+    """The value that the character `at` is part of, or that ends just there."""
+    line = text.rfind("\n", 0, at) + 1
+    begin = max(line, at - 80)
+    end = min(len(text), at + 80)
+    for cause, pattern in PATTERNS:
+        for found in pattern.finditer(text, begin, end):
+            if found.start() <= at <= found.end():
+                return Spot(cause, found.start(), found.end())
+            if found.start() > at:
+                break
+    return None
+
+
+def suspects(text: str) -> Iterator[Spot]:
+    """Values that say themselves that they are of now, or of this request."""
+    taken = 0
+    for spot in sorted(_all(text), key=lambda spot: (spot.begin, -spot.end)):
+        if spot.begin >= taken and _is_of_now(text, spot):
+            taken = spot.end
+            yield spot
+
+
+def _all(text: str) -> Iterator[Spot]:
+    for cause, pattern in PATTERNS:
+        for found in pattern.finditer(text):
+            yield Spot(cause, found.start(), found.end())
+
+
+def _is_of_now(text: str, spot: Spot) -> bool:
+    line = text.rfind("\n", 0, spot.begin) + 1
+    before = text[max(line, spot.begin - _REACH) : spot.begin]
+    if _NOT_NOW.search(before):
+        return False
+    match spot.cause:
+        case Cause.NONCE:
+            return True
+        case Cause.COUNTER:
+            return bool(re.search(r"(?:this|current|you are|这是|当前|本)", before, re.IGNORECASE))
+        case _:
+            return bool(_NOW.search(before))

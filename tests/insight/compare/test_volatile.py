@@ -1,0 +1,51 @@
+import pytest
+
+from headstart.insight.causes import Cause
+from headstart.insight.compare.volatile import suspects, value_at
+
+
+@pytest.mark.parametrize(
+    ("text", "cause", "value"),
+    [
+        ("Current time: 2026-10-24T09:00:01Z", Cause.CLOCK, "2026-10-24T09:00:01Z"),
+        ("Current date: Mon, 30 Nov 2026 09:14:03 +0000", Cause.CLOCK, "Mon, 30 Nov 2026 09:14:03 +0000"),
+        ("It is now 9:14 PM", Cause.CLOCK, "9:14 PM"),
+        ("当前时间：上午9点14分", Cause.CLOCK, "上午9点14分"),
+        ("timestamp 1796029000", Cause.CLOCK, "1796029000"),
+        ("Today is November 30, 2026", Cause.DATE, "November 30, 2026"),
+        ("Today is 11/30/2026", Cause.DATE, "11/30/2026"),
+        ("今天是2026年11月30日 星期一", Cause.DATE, "2026年11月30日 星期一"),
+        ("request id 0f8fad5b-d9cb-469f-a165-70867728950e", Cause.IDENTIFIER, "0f8fad5b-d9cb-469f-a165-70867728950e"),
+        ("nonce: 9f3a77", Cause.NONCE, "nonce: 9f3a77"),
+        ("You are on turn 17 of this chat", Cause.COUNTER, "turn 17"),
+    ],
+)  # fmt: skip
+def test_a_value_of_now_is_suspected(text: str, cause: Cause, value: str) -> None:
+    (spot,) = suspects(f"You are kind.\n{text}\nBe brief.")
+    assert spot.cause is cause
+    assert value in spot.of(f"You are kind.\n{text}\nBe brief.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Knowledge cutoff: 2025-06-01",
+        "Released on 2024-03-04, as version 3.1",
+        "We are open from 09:00 to 17:30",
+        "Write dates like 2026-11-30 in ISO format",
+        "Section 17 of the act",
+        "See commit deadbeefdeadbeef",
+        "截止日期 2025年6月1日 之前",
+    ],
+)
+def test_a_value_that_is_always_the_same_is_not_suspected(text: str) -> None:
+    assert not list(suspects(text))
+
+
+def test_the_value_at_a_character_is_found_whole() -> None:
+    text = "At 09:14:03 we begin."
+    for at in range(3, 11):
+        spot = value_at(text, at)
+        assert spot is not None
+        assert spot.of(text) == "09:14:03"
+    assert value_at(text, 14) is None
