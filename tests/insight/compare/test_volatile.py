@@ -3,19 +3,22 @@ import pytest
 from headstart.insight.causes import Cause
 from headstart.insight.compare.volatile import suspects, value_at
 
+MAIL = "Mon, 30 Nov 2026 09:14:03 +0000"
+UUID = "0f8fad5b-d9cb-469f-a165-70867728950e"
+
 
 @pytest.mark.parametrize(
     ("text", "cause", "value"),
     [
         ("Current time: 2026-10-24T09:00:01Z", Cause.CLOCK, "2026-10-24T09:00:01Z"),
-        ("Current date: Mon, 30 Nov 2026 09:14:03 +0000", Cause.CLOCK, "Mon, 30 Nov 2026 09:14:03 +0000"),
+        (f"Current date: {MAIL}", Cause.CLOCK, MAIL),
         ("It is now 9:14 PM", Cause.CLOCK, "9:14 PM"),
         ("当前时间：上午9点14分", Cause.CLOCK, "上午9点14分"),
         ("timestamp 1796029000", Cause.CLOCK, "1796029000"),
         ("Today is November 30, 2026", Cause.DATE, "November 30, 2026"),
         ("Today is 11/30/2026", Cause.DATE, "11/30/2026"),
         ("今天是2026年11月30日 星期一", Cause.DATE, "2026年11月30日 星期一"),
-        ("request id 0f8fad5b-d9cb-469f-a165-70867728950e", Cause.IDENTIFIER, "0f8fad5b-d9cb-469f-a165-70867728950e"),
+        (f"request id {UUID}", Cause.IDENTIFIER, UUID),
         ("nonce: 9f3a77", Cause.NONCE, "nonce: 9f3a77"),
         ("You are on turn 17 of this chat", Cause.COUNTER, "turn 17"),
     ],
