@@ -145,13 +145,16 @@ def test_documents_that_come_in_another_order_are_named() -> None:
     assert cause(before, after) is Cause.RETRIEVAL_ORDER
 
 
-def test_documents_before_what_stays_are_named_and_behind_it_are_not() -> None:
-    one, other = (
-        f"About {topic}: " + f"{topic} is a matter of its own. " * 20 for topic in ("tea", "rain")
-    )
-    early = [asked(("system", doc), ("system", RULES), ("user", "?")) for doc in (one, other)]
-    assert cause(*early) is Cause.RETRIEVAL
-    late = [asked(("system", RULES), ("user", f"{doc}\nQuestion?")) for doc in (one, other)]
+def test_passages_before_what_stays_are_named_and_behind_it_are_not() -> None:
+    tea, rain = (f"About {it}: " + f"{it} is a matter of its own. " * 20 for it in ("tea", "rain"))
+    early = [asked(("system", text), ("system", RULES), ("user", "?")) for text in (tea, rain)]
+    assert cause(*early) is Cause.ORDER
+    found = [
+        asked(("system", f"<document>{text}</document>"), ("system", RULES), ("user", "?"))
+        for text in (tea, rain)
+    ]
+    assert cause(*found) is Cause.RETRIEVAL
+    late = [asked(("system", RULES), ("user", f"{text}\nQuestion?")) for text in (tea, rain)]
     assert cause(*late) is None
 
 

@@ -1,0 +1,1 @@
+"""`headstart lint`: what keeps prompts from being read from a cache, seen in their bodies alone."""
