@@ -70,6 +70,18 @@ class Profile:
     sources: Mapping[str, Source] = field(default_factory=dict)
     """By field."""
 
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """What `contracts.registry.build` takes beside the contract's name."""
+        return {
+            "minimum": self.minimum,
+            "unit": self.unit,
+            "marks": self.marks,
+            "lookback": self.lookback,
+            "window": self.window,
+            "lifetimes": {name: each.seconds for name, each in self.lifetimes.items()} or None,
+        }
+
     def lifetime(self, name: str) -> Lifetime | None:
         """The lifetime that the vendor calls `name`."""
         return self.lifetimes.get(name)

@@ -54,13 +54,4 @@ class AllTerms:
 
 
 def _terms(profile: Profile) -> Terms:
-    contract = build(
-        profile.contract,
-        minimum=profile.minimum,
-        unit=profile.unit,
-        marks=profile.marks,
-        lookback=profile.lookback,
-        window=profile.window,
-        lifetimes={name: each.seconds for name, each in profile.lifetimes.items()} or None,
-    )
-    return Terms(profile, contract, Entries())
+    return Terms(profile, build(profile.contract, **profile.numbers), Entries())

@@ -1,0 +1,163 @@
+"""Hears a recording, request by request, and says at its end what is wrong."""
+
+from dataclasses import dataclass
+
+from headstart.insight.asked.asked import Asked, Origin
+from headstart.insight.asked.count import Counter
+from headstart.insight.asked.prompt import to_prompt
+from headstart.insight.causes import ABOUT, Cause
+from headstart.insight.findings.finding import Evidence, Finding, Severity, Step
+from headstart.insight.findings.gather import in_order
+from headstart.insight.findings.place import Place
+from headstart.insight.lint.breaks import Breaks, Gathered
+from headstart.insight.lint.looks import Look, looks
+from headstart.insight.lint.marks import Marks, Misplaced
+from headstart.insight.lint.rules import severity
+from headstart.insight.lint.unread import Unread
+from headstart.insight.rehearsal import Rehearsal
+from headstart.insight.shown import Show, plain
+
+
+@dataclass(slots=True)
+class _Seen:
+    """A look, and in how many requests the same value stood there."""
+
+    look: Look
+    origin: Origin
+    times: int = 1
+
+
+@dataclass(slots=True)
+class _Marked:
+    """A misplaced mark, and how often."""
+
+    first: Misplaced
+    origin: Origin
+    times: int = 1
+    tokens: int = 0
+
+
+class Linter:
+    """One recording, or one request. Memory is bounded by what differs in the last requests."""
+
+    def __init__(self, count: Counter, *, contract: str | None = None, show: Show = plain) -> None:
+        """`contract`: the vendor whose rules apply to all, whoever they were sent to."""
+        self._count = count
+        self._show = show
+        self._rehearsal = Rehearsal(lambda asked: to_prompt(asked, count), contract=contract)
+        self._breaks = Breaks()
+        self._marks = Marks()
+        self._unread = Unread()
+        self._looks: dict[tuple[Cause, str, str], _Seen] = {}
+        self._marked: dict[Cause, _Marked] = {}
+        self.requests = 0
+
+    def hear(self, asked: Asked) -> None:
+        """The next request."""
+        self.requests += 1
+        heard = self._breaks.hear(asked)
+        rehearsed = self._rehearsal.ask(asked)
+        for misplaced in self._marks.hear(asked, heard, rehearsed):
+            self._add(misplaced, asked.origin)
+        self._unread.hear(asked, heard, rehearsed)
+        for look in looks(asked):
+            seen = self._looks.setdefault(
+                (look.cause, look.piece.pointer, look.value), _Seen(look, asked.origin, 0)
+            )
+            seen.times += 1
+
+    def findings(self) -> list[Finding]:
+        """All that is known by now."""
+        found = [*map(self._of_break, self._breaks)]
+        found += map(self._of_mark, self._marked.values())
+        found += map(self._of_unread, self._unread)
+        named = {each.code for each in found}
+        found += (
+            self._of_look(seen)
+            for seen in self._looks.values()
+            if self._may_be(seen) and ABOUT[seen.look.cause].code not in named
+        )
+        return in_order(found)
+
+    def _add(self, misplaced: Misplaced, origin: Origin) -> None:
+        marked = self._marked.setdefault(misplaced.cause, _Marked(misplaced, origin, 0))
+        marked.times += 1
+        marked.tokens += misplaced.tokens
+
+    def _may_be(self, seen: _Seen) -> bool:
+        """A value that came again is none of the request; a day's date stays for a day."""
+        alone = seen.times == 1
+        return alone or seen.look.cause in (Cause.DATE, Cause.INVISIBLE, Cause.LINE_ENDS)
+
+    def _of_break(self, each: Gathered) -> Finding:
+        found, show = each.first, self._show
+        tokens = sum(self._count.tokens(piece.text) for piece in found.lost)
+        if found.piece is not None and found.lost_within:
+            tokens += self._count.tokens(found.piece.text[-found.lost_within :])
+        pointer = None if found.piece is None else found.piece.pointer
+        often = f" in {each.times} requests" if each.times > 1 else ""
+        lost = f"; {self._tokens(tokens)} behind it are the same and are not read" if tokens else ""
+        return _finding(
+            found.cause,
+            f"{ABOUT[found.cause].title}: {show(found.before)} became {show(found.after)}"
+            f"{often}{lost}.",
+            _place(each.after.origin, pointer),
+            Evidence.CONFIRMED,
+            (
+                Step(_place(each.before.origin, pointer), f"before: {show(found.before)}"),
+                Step(_place(each.after.origin, pointer), f"then: {show(found.after)}"),
+            ),
+        )
+
+    def _of_mark(self, marked: _Marked) -> Finding:
+        first = marked.first
+        often = f", in {marked.times} requests" if marked.times > 1 else ""
+        exact = self._count.exact or first.cause in (
+            Cause.TOO_MANY_MARKERS,
+            Cause.MARKER_REFUSED,
+            Cause.NO_MARKER,
+            Cause.LIFETIME_CHANGED,
+        )
+        return _finding(
+            first.cause,
+            f"{ABOUT[first.cause].title}: {first.said}{often}.",
+            _place(marked.origin, first.address or None),
+            Evidence.CONFIRMED if exact else Evidence.ESTIMATE,
+        )
+
+    def _of_unread(self, misplaced: tuple[Misplaced, Origin]) -> Finding:
+        first, origin = misplaced
+        return _finding(
+            first.cause,
+            f"{ABOUT[first.cause].title}: {first.said}.",
+            _place(origin, first.address or None),
+            Evidence.CONFIRMED,
+        )
+
+    def _of_look(self, seen: _Seen) -> Finding:
+        look = seen.look
+        return _finding(
+            look.cause,
+            f"{ABOUT[look.cause].title}: {self._show(look.value)}.",
+            _place(seen.origin, look.piece.pointer),
+            Evidence.SUSPECTED,
+        )
+
+    def _tokens(self, tokens: int) -> str:
+        return f"{tokens:,} tokens" if self._count.exact else f"about {tokens:,} tokens"
+
+
+def _finding(
+    cause: Cause, message: str, where: Place, evidence: Evidence, steps: tuple[Step, ...] = ()
+) -> Finding:
+    about = ABOUT[cause]
+    weight = severity(cause)
+    if evidence is Evidence.SUSPECTED and weight is Severity.ERROR:
+        weight = Severity.WARNING
+    return Finding(about.code, weight, message, about.why, where, evidence, about.way_out, steps)
+
+
+def _place(origin: Origin, pointer: str | None) -> Place:
+    return Place(origin.file, origin.number, pointer=pointer)
+
+
