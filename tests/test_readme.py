@@ -83,7 +83,7 @@ def test_the_readme_lists_every_endpoint_and_no_other() -> None:
 
 
 def test_the_flags_in_the_readme_are_those_of_the_commands() -> None:
-    sources = [SOURCE / "cli.py", *(SOURCE / "insight").rglob("*.py")]
+    sources = [SOURCE / "server" / "command.py", *(SOURCE / "insight").rglob("*.py")]
     sources += (README.parent / "benchmarks").glob("*.py")
     known = {
         name.replace("_", "-")

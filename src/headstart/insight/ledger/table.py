@@ -1,40 +1,18 @@
-"""`headstart ledger`: what was served, what of it was read from the cache, and what that saved."""
+"""What a ledger's report looks like in a terminal."""
 
-import sys
-import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
-from typing import Annotated, Literal
 
-import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from headstart.ledger import (
-    Group,
-    LedgerError,
-    PriceBook,
-    PriceError,
-    PriceFile,
-    Report,
-    Rules,
-    Tariff,
-    as_csv,
-    as_json,
-    default_path,
-    report,
-)
-from headstart.ledger import (
-    since as parse_since,
-)
+from headstart.ledger import Group, Report
 
 WIDTH = 150
 """Columns where the terminal tells none: all of the table fits."""
-FAILED = 2
-"""Exit status where there is nothing to sum up."""
 COLUMNS = (
     "requests",
     "prompt",
@@ -50,44 +28,8 @@ COLUMNS = (
 )
 
 
-def ledger(
-    db: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Default: the ledger of this user.")
-    ] = None,
-    by: Annotated[
-        Literal["model", "tenant", "key", "hour", "reason"] | None,
-        typer.Option(help="One line for each. reason: why not more was reused."),
-    ] = None,
-    since: Annotated[
-        str | None, typer.Option(metavar="TIME", help="24h, 7d or an ISO time; default: all.")
-    ] = None,
-    prices: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Price anew the models that this TOML or JSON names."),
-    ] = None,
-    to_json: Annotated[bool, typer.Option("--json", help="For programs; money is exact.")] = False,
-    to_csv: Annotated[bool, typer.Option("--csv", help="For spreadsheets.")] = False,
-) -> None:
-    """Sum up what was served: tokens, their hit rate, money paid and saved."""
-    try:
-        path = db or default_path()
-        start = None if since is None else parse_since(since, time.time())
-        tariff = None
-        if prices is not None:
-            tariff = Tariff(Rules.packaged(), PriceBook([PriceFile.read(prices)]))
-        found = report(path, by, since=start, tariff=tariff)
-    except (LedgerError, PriceError, ValueError) as error:
-        print(error, file=sys.stderr)
-        raise typer.Exit(FAILED) from error
-    if to_json:
-        print(as_json(found))
-    elif to_csv:
-        print(as_csv(found), end="")
-    else:
-        _show(found, path)
-
-
-def _show(found: Report, path: Path) -> None:
+def show(found: Report, path: Path) -> None:
+    """Print the table, its totals and what they mean. `path` is where the accounts lie."""
     console = Console()
     if not console.is_terminal:
         console = Console(width=WIDTH)
