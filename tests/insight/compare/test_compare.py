@@ -138,11 +138,13 @@ def test_changes_of_a_conversation_are_told_apart() -> None:
     assert cause(asked(system, *whole), asked(system, *short)) is Cause.COMPACTION
 
 
-def test_documents_that_come_in_another_order_are_named() -> None:
+def test_documents_that_come_in_another_order_are_named_unless_they_come_last() -> None:
     docs = [f"<doc id={n}>" + f"Passage {n} tells of {n} things. " * 9 + "</doc>" for n in range(3)]
-    before = asked(("system", RULES), ("user", "\n\n".join(docs) + "\n\nWho?"))
-    after = asked(("system", RULES), ("user", "\n\n".join(docs[::-1]) + "\n\nWhere?"))
-    assert cause(before, after) is Cause.RETRIEVAL_ORDER
+    ranked = ["\n\n".join([*each, "Who?"]) for each in (docs, docs[::-1])]
+    last = [asked(("system", RULES), ("user", text)) for text in ranked]
+    assert cause(*last) is None
+    first = [asked(("system", RULES), ("user", text), *turns(n)) for n, text in enumerate(ranked)]
+    assert cause(*first) is Cause.RETRIEVAL_ORDER
 
 
 def test_passages_before_what_stays_are_named_and_behind_it_are_not() -> None:

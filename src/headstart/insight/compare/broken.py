@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from headstart.cache import Reason
-from headstart.insight.asked.piece import Piece
+from headstart.insight.asked.piece import Piece, utf8
 from headstart.insight.causes import ABOUT, Cause
 
 
@@ -36,6 +36,13 @@ class Break:
         return ABOUT[self.cause].reason
 
     @property
-    def lost_characters(self) -> int:
-        """Of text that both have behind the break."""
-        return self.lost_within + sum(len(piece.text) for piece in self.lost)
+    def lost_bytes(self) -> int:
+        """Of text that both have behind the break: in any script a token is a few of them."""
+        within = "" if self.piece is None else self.piece.text[-self.lost_within or None :]
+        texts = [piece.text for piece in self.lost] + ([within] if self.lost_within else [])
+        return sum(map(weight, texts))
+
+
+def weight(text: str) -> int:
+    """Its bytes as UTF-8."""
+    return len(text) if text.isascii() else len(utf8(text))

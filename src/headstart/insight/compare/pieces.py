@@ -7,7 +7,7 @@ from headstart.insight.asked.piece import EARLY, Piece
 from headstart.insight.causes import Cause
 from headstart.insight.compare.broken import Break
 from headstart.insight.compare.shape import in_common, of_messages, of_tools
-from headstart.insight.compare.texts import Difference, difference
+from headstart.insight.compare.texts import LONG, Difference, difference
 
 
 def in_pieces(before: Sequence[Piece], after: Sequence[Piece], first: int) -> Break | None:
@@ -18,6 +18,11 @@ def in_pieces(before: Sequence[Piece], after: Sequence[Piece], first: int) -> Br
     if "tool" in (one.kind, other.kind):
         return _in_tools(before, after, first)
     lost = in_common(before[first:], after[first:])
+    if one.text == other.text and one.kind in EARLY and other.kind in EARLY:
+        kinds = (f"{one.kind} {one.pointer}", f"{other.kind} {other.pointer}")
+        return Break(Cause.FORM, first, 0, other, kinds[0], kinds[1], lost, canonical=True)
+    if _is_summary(before, after, first):
+        return Break(Cause.COMPACTION, first, 0, other, one.text, other.text, lost)
     shaped = None
     if not _same_place(before, after, first):
         shaped = of_messages(
@@ -25,7 +30,9 @@ def in_pieces(before: Sequence[Piece], after: Sequence[Piece], first: int) -> Br
         )
     differs = _texts(one, other)
     if shaped is None and one.kind == other.kind and differs is not None:
-        return _in_text(differs, other, first, lost)
+        turns = [before[-1].message, after[-1].message]
+        now = turns == [one.message, other.message]
+        return _in_text(differs, other, first, lost, now=now)
     return Break(shaped or _edited(other), first, 0, other, one.text, other.text, lost)
 
 
@@ -33,6 +40,20 @@ def _same_place(before: Sequence[Piece], after: Sequence[Piece], first: int) -> 
     """Whether both go on alike right behind the piece that differs."""
     nxt = first + 1
     return nxt < min(len(before), len(after)) and before[nxt].digest == after[nxt].digest
+
+
+def _is_summary(before: Sequence[Piece], after: Sequence[Piece], first: int) -> bool:
+    """Whether a conversation that was longer begins anew with words about itself."""
+    longer = before[-1].message - after[-1].message > 1
+    said = after[first].text[:200]
+    return longer and after[first].kind != "assistant" and bool(_SUMMARY.search(said))
+
+
+_SUMMARY = re.compile(
+    r"\b(?:summar|so far|previous conversation|earlier conversation|conversation history|recap"
+    r"|compact|continued from)|摘要|总结|小结|概要|概述|此前|之前的对话|到目前为止|上文",
+    re.IGNORECASE,
+)
 
 
 def _in_tools(before: Sequence[Piece], after: Sequence[Piece], first: int) -> Break:
@@ -65,15 +86,21 @@ def _texts(one: Piece, other: Piece) -> Difference | None:
     return difference(one.text, other.text)
 
 
-def _in_text(differs: Difference, piece: Piece, index: int, lost: Sequence[Piece]) -> Break:
+def _in_text(
+    differs: Difference, piece: Piece, index: int, lost: Sequence[Piece], *, now: bool
+) -> Break:
+    """`now`: both are the turns that ask."""
     cause = differs.cause
     if cause is Cause.WORDING and _is_passage(differs, piece):
-        stays = any(each.kind in EARLY or each.message == piece.message for each in lost)
+        said = (each for each in lost if each.text)
+        stays = any(each.kind in EARLY or each.message == piece.message for each in said)
         cause = _passage(piece.text) if stays else _edited(piece)
     elif cause is Cause.RETRIEVAL:
         cause = _passage(piece.text)
+    elif cause is Cause.WORDING and piece.kind in EARLY and _is_section(differs):
+        cause = Cause.SYSTEM_CHANGED
     elif cause is Cause.WORDING and piece.kind not in EARLY:
-        cause = _edited(piece)
+        cause = Cause.ORDER if now and piece.kind == "user" else _edited(piece)
     return Break(
         cause,
         index,
@@ -106,6 +133,11 @@ _MEANT_ALIKE = (
     Cause.WIDTH,
     Cause.JSON_ORDER,
 )
+
+
+def _is_section(differs: Difference) -> bool:
+    """Whether a part of it came or went."""
+    return abs(len(differs.before) - len(differs.after)) >= LONG
 
 
 def _is_passage(differs: Difference, piece: Piece) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from headstart.insight.asked.asked import Asked
-from headstart.insight.asked.piece import Piece
+from headstart.insight.asked.piece import EARLY, Piece
 from headstart.insight.compare.common import common_prefix, common_suffix
 from headstart.insight.compare.compare import first_difference
 
@@ -92,7 +92,8 @@ def measure(before: Asked, after: Asked) -> Earlier:
 
 
 def _within(one: Piece, other: Piece) -> tuple[int, int]:
-    if one.kind != other.kind or one.media or other.media:
+    alike = one.kind == other.kind or (one.kind in EARLY and other.kind in EARLY)
+    if not alike or one.media or other.media:
         return 0, 0
     begins = common_prefix(one.text, other.text)
     return begins, common_suffix(one.text, other.text, begins)

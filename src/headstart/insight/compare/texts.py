@@ -3,6 +3,7 @@
 import json
 import re
 import unicodedata
+from collections import Counter
 from dataclasses import dataclass
 
 from headstart.insight.causes import Cause
@@ -34,7 +35,7 @@ class Difference:
     before: str
     after: str
     behind: int
-    """Characters behind that end both alike: they would have been read too."""
+    """Characters behind that both have: they would have been read too."""
 
 
 def difference(before: str, after: str) -> Difference | None:
@@ -51,12 +52,12 @@ def difference(before: str, after: str) -> Difference | None:
     if reordered:
         around = _around(before, after, at, behind)
         return Difference(Cause.RETRIEVAL_ORDER, at, *around, max(0, reordered - at))
+    stays = max(behind, _common_parts(before[at:], after[at:]))
     one, other = value_at(before, at), value_at(after, at)
     if one is not None and other is not None and one.cause == other.cause:
-        return Difference(one.cause, at, one.of(before), other.of(after), behind)
-    return Difference(
-        _by_words(before, after, at, behind), at, *_around(before, after, at, behind), behind
-    )
+        return Difference(one.cause, at, one.of(before), other.of(after), stays)
+    around = _around(before, after, at, behind)
+    return Difference(_by_words(*around, stays), at, *around, stays)
 
 
 def _same_but_for(before: str, after: str, at: int) -> Cause | None:
@@ -68,10 +69,10 @@ def _same_but_for(before: str, after: str, at: int) -> Cause | None:
             return Cause.UNICODE_FORM
         if before.translate(_INVISIBLE) == after.translate(_INVISIBLE):
             return Cause.INVISIBLE
-        if _narrow(before) == _narrow(after):
-            return Cause.WIDTH
     if "".join(before.split()) == "".join(after.split()):
         return Cause.WHITESPACE
+    if _narrow(before) == _narrow(after):
+        return Cause.WIDTH
     return Cause.JSON_ORDER if _same_json(before, after, at) else None
 
 
@@ -112,12 +113,23 @@ def _reordered(before: str, after: str) -> int:
             [part for each in split(text) if len(part := each.strip()) >= PARAGRAPH]
             for text in (before, after)
         )
-        common = set(one) & set(other)
+        common = _once(one) & _once(other)
         there = [part for part in one if part in common]
         here = [part for part in other if part in common]
         if there != here and 2 * sum(map(len, here)) > len(after):
             return sum(map(len, here))
     return 0
+
+
+def _common_parts(before: str, after: str) -> int:
+    """Characters of paragraphs that both have."""
+    there = set(map(str.strip, _PIECES.split(before)))
+    parts = (part.strip() for part in _PIECES.split(after))
+    return sum(len(part) for part in parts if len(part) >= PARAGRAPH and part in there)
+
+
+def _once(parts: list[str]) -> set[str]:
+    return {part for part, times in Counter(parts).items() if times == 1}
 
 
 def _around(before: str, after: str, at: int, behind: int) -> tuple[str, str]:
@@ -136,10 +148,10 @@ def _word_end(text: str, end: int) -> int:
     return end if found is None else found.end()
 
 
-def _by_words(before: str, after: str, at: int, behind: int) -> Cause:
-    one, other = (text.strip(" \t.:#()[]\"'") for text in _around(before, after, at, behind))
+def _by_words(before: str, after: str, behind: int) -> Cause:
+    one, other = (text.strip(" \t.:#()[]\"'") for text in (before, after))
     if one.isdecimal() and other.isdecimal():
-        near = abs(int(one) - int(other)) <= max(1000, int(one) // 4)
+        near = abs(int(one) - int(other)) <= max(100, int(one) // 10)
         return Cause.COUNTER if near and len(one) < 10 else Cause.NONCE
     if one and other and _RANDOM.fullmatch(one) and _RANDOM.fullmatch(other):
         return Cause.IDENTIFIER

@@ -42,6 +42,15 @@ _RIGHT = r"(?![0-9A-Za-z_])"
 
 PATTERNS: tuple[tuple[Cause, re.Pattern[str]], ...] = (
     (
+        Cause.NONCE,
+        re.compile(
+            r"(?:nonce|(?:random\s+)?seed|salt|entropy|random\s+(?:value|number|token|string|id)"
+            r"|cache[-_ ]?bust(?:er)?|随机(?:数|种子|值)|种子)\W{0,4}"
+            r"(?:is\s+|为|是)?[\"'`]?([A-Za-z0-9+/=_-]{2,}(?:\.\d+)?)",
+            re.IGNORECASE,
+        ),
+    ),
+    (
         Cause.IDENTIFIER,
         re.compile(
             rf"{_LEFT}(?:[0-9a-fA-F]{{8}}(?:-[0-9a-fA-F]{{4}}){{3}}-[0-9a-fA-F]{{12}}"
@@ -69,15 +78,6 @@ PATTERNS: tuple[tuple[Cause, re.Pattern[str]], ...] = (
         ),
     ),
     (
-        Cause.NONCE,
-        re.compile(
-            r"(?:nonce|seed|salt|entropy|random(?:\s+(?:value|number|token|string|id))?"
-            r"|cache[-_ ]?bust(?:er)?|随机(?:数|种子|值)|种子)\W{0,4}"
-            r"(?:is\s+|为|是)?[\"'`]?([A-Za-z0-9+/=_-]{2,}(?:\.\d+)?)",
-            re.IGNORECASE,
-        ),
-    ),
-    (
         Cause.COUNTER,
         re.compile(
             r"(?:(?:turn|step|request|message|query|call|iteration|attempt|round|visit|count(?:er)?"
@@ -89,8 +89,9 @@ PATTERNS: tuple[tuple[Cause, re.Pattern[str]], ...] = (
 )
 
 _NOW = re.compile(
-    r"\b(?:now|current(?:ly)?|today|time(?:stamp)?|date|as of|generated|issued|created|updated"
-    r"|request|session|clock)\b|现在|当前|目前|今天|今日|时间|日期|截至|此刻|現在|當前|時間",
+    r"(?<![A-Za-z])(?:now|current(?:ly)?|today|time(?:stamp)?|date|as of|generated|issued|created"
+    r"|updated|request|session|conversation|trace|correlation|clock)(?![A-Za-z])"
+    r"|现在|当前|目前|今天|今日|时间|日期|截至|此刻|请求|会话|現在|當前|時間",
     re.IGNORECASE,
 )
 _NOT_NOW = re.compile(
@@ -153,6 +154,17 @@ def _is_of_now(text: str, spot: Spot) -> bool:
         case Cause.NONCE:
             return True
         case Cause.COUNTER:
-            return bool(re.search(r"(?:this|current|you are|这是|当前|本)", before, re.IGNORECASE))
+            return _stands_alone(text, spot) or bool(_OF_THIS.search(before))
         case _:
             return bool(_NOW.search(before))
+
+
+_OF_THIS = re.compile(r"this|current|you are|这是|当前|本", re.IGNORECASE)
+
+
+def _stands_alone(text: str, spot: Spot) -> bool:
+    """Whether it is all that its line says."""
+    begin = text.rfind("\n", 0, spot.begin) + 1
+    end = text.find("\n", spot.end)
+    line = text[begin : len(text) if end < 0 else end]
+    return len(line.strip(" .[]()<>-*#")) <= spot.end - spot.begin

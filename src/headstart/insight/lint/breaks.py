@@ -22,7 +22,7 @@ class Gathered:
     """With which the first was compared."""
     after: Asked
     times: int = 0
-    lost_characters: int = 0
+    lost_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Breaks:
         if gathered is None:
             gathered = self._gathered[key] = Gathered(found, earlier, asked)
         gathered.times += 1
-        gathered.lost_characters += found.lost_characters
+        gathered.lost_bytes += found.lost_bytes
 
 
 def _compared(recent: Recent, asked: Asked) -> Heard:

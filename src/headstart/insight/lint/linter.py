@@ -159,5 +159,3 @@ def _finding(
 
 def _place(origin: Origin, pointer: str | None) -> Place:
     return Place(origin.file, origin.number, pointer=pointer)
-
-

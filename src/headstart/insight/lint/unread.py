@@ -37,9 +37,7 @@ class Unread:
         if not marked and rehearsed.prompt.wishes.automatic is None:
             return
         address = marked[-1].path if marked else ""
-        group = self._groups.setdefault(
-            (asked.tenant, asked.model), _Group(asked.origin, address)
-        )
+        group = self._groups.setdefault((asked.tenant, asked.model), _Group(asked.origin, address))
         written = sum(rehearsed.account.written.values())
         group.writers += written > 0
         group.written += written
