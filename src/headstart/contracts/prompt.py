@@ -88,8 +88,5 @@ class Prompt:
 
 def digest(*parts: bytes) -> bytes:
     """One digest of several parts, each framed by its length."""
-    state = blake2b(digest_size=DIGEST_BYTES)
-    for part in parts:
-        state.update(len(part).to_bytes(8))
-        state.update(part)
-    return state.digest()
+    framed = [each for part in parts for each in (len(part).to_bytes(8), part)]
+    return blake2b(b"".join(framed), digest_size=DIGEST_BYTES).digest()

@@ -8,8 +8,10 @@ from headstart.contracts.prompt import NO_WISHES, Wishes
 from headstart.insight.asked.piece import Piece
 from headstart.ledger.account import Account
 
-Format = Literal["anthropic", "chat", "responses", "gemini", "completion"]
-"""How a body is written. `chat` is OpenAI's, which DeepSeek, vLLM and many others speak too."""
+Format = Literal["anthropic", "converse", "chat", "responses", "gemini", "completion"]
+"""How a body is written. `chat` is OpenAI's, which DeepSeek, vLLM and many others speak too;
+`converse` is Bedrock's.
+"""
 Vendor = Literal["anthropic", "openai", "gemini", "deepseek", "engine"]
 """Whose cache rules apply; `engine`: nobody's, a prefix cache by tokens (vLLM, SGLang, ours)."""
 

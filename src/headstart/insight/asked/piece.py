@@ -28,7 +28,9 @@ class Piece:
     role: str = ""
     """As the body spells it."""
     name: str = ""
-    """Of a tool, or of the tool that is called."""
+    """Of a tool, of the tool that is called, or of who speaks."""
+    id: str = ""
+    """What else makes it differ from one of the same text: a call's id, where it counts."""
     mark: Mark | None = None
     markable: bool = True
     json: bool = False
@@ -39,7 +41,7 @@ class Piece:
     @cached_property
     def digest(self) -> bytes:
         """Of all it says, its mark excluded."""
-        return digest(self.kind.encode(), self.name.encode(), utf8(self.text))
+        return digest(self.kind.encode(), utf8(self.name), utf8(self.id), utf8(self.text))
 
     @cached_property
     def canonical(self) -> str:

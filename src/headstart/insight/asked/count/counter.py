@@ -1,0 +1,66 @@
+"""The seam that every way of counting fills, and its memory of pieces."""
+
+from array import array
+from typing import Protocol
+
+from headstart.insight.asked.piece import Piece
+
+MOST_PIECES = 1 << 15
+"""Whose counts are remembered; beyond so many they are counted again."""
+
+
+class Counter(Protocol):
+    """Counts the tokens of texts. Equal texts give equal ids; it never opens a connection."""
+
+    @property
+    def measured(self) -> bool:
+        """Whether by a vocabulary; else it is an estimate."""
+        ...
+
+    @property
+    def method(self) -> str:
+        """What it counts by, for people."""
+        ...
+
+    def tokens(self, text: str) -> int:
+        """How many; the length of `ids`."""
+        ...
+
+    def ids(self, text: str) -> "array[int]":
+        """What stands for the tokens, each below 2^32."""
+        ...
+
+
+def label(counter: Counter) -> str:
+    """`measured (…)` or `estimated (…)`."""
+    return f"{'measured' if counter.measured else 'estimated'} ({counter.method})"
+
+
+class Counts:
+    """Pieces by a counter. Sessions that grow send the same pieces again and again."""
+
+    def __init__(self, counter: Counter) -> None:
+        self.counter = counter
+        self._known: dict[bytes, int] = {}
+
+    def tokens(self, piece: Piece) -> int:
+        """Of its name, if it has one, and of what it says."""
+        known = self._known.get(piece.digest)
+        if known is None:
+            if len(self._known) >= MOST_PIECES:
+                self._known.clear()
+            known = sum(map(self.counter.tokens, shown(piece)))
+            self._known[piece.digest] = known
+        return known
+
+    def ids(self, piece: Piece) -> "array[int]":
+        """The same as ids."""
+        found = array("I")
+        for text in shown(piece):
+            found.extend(self.counter.ids(text))
+        return found
+
+
+def shown(piece: Piece) -> tuple[str, ...]:
+    """The texts of a piece that a model reads: of a call, the tool's name comes first."""
+    return (piece.name, piece.text) if piece.kind == "tool_use" else (piece.text,)

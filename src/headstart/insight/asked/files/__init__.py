@@ -1,0 +1,1 @@
+"""Recordings: one reader per kind, told by their first objects."""

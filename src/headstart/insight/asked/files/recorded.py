@@ -1,0 +1,97 @@
+"""Requests with what was known of them: our recorder's and request log's lines, OpenAI's batches.
+
+An object with the body under `body`, and beside it any of `url` or `path`, `headers`, `provider`,
+`model`, `time` or `timestamp` (seconds, or ISO 8601), `id`, `request_id` or `custom_id`, `tenant`,
+`session`, `route`; and of the answer `response` (the whole, or its usage alone, or the events of a
+stream), `usage`, `tokens` (the prompt's ids), `ttft` (seconds), `reason` (of its miss).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from headstart.insight.asked.asked import Asked, Origin
+from headstart.insight.asked.detect import Signs
+from headstart.insight.asked.errors import Unreadable
+from headstart.insight.asked.files.kind import Kind, Object, Objects
+from headstart.insight.asked.files.times import moment
+from headstart.insight.asked.files.values import decoded
+from headstart.insight.asked.formats.values import fields, named, number, text
+from headstart.insight.asked.read import read_each
+from headstart.insight.asked.usage import account, find
+
+
+def claims(first: Sequence[Object]) -> bool:
+    """Objects that carry a body."""
+    return all(isinstance(each.get("body"), dict | str) for each in first)
+
+
+def read(objects: Objects, told: Signs) -> Iterator[Asked]:
+    """Raises Unreadable."""
+    for origin, record in objects:
+        if not isinstance(record, dict):
+            raise Unreadable(f"{origin}: a request is an object, this is {named(record)}")
+        yield from _requests(record, told, origin)
+
+
+def _requests(record: Object, told: Signs, origin: Origin) -> Iterator[Asked]:
+    body = record.get("body")
+    if isinstance(body, str):
+        body = decoded(body, f"{origin}: body")
+    response = record.get("response")
+    signs = Signs(
+        text(record.get("provider")) or text(record.get("vendor")),
+        text(record.get("url")) or text(record.get("path")),
+        {name.lower(): text(value) for name, value in fields(record.get("headers")).items()},
+        text(record.get("model")) or text(fields(response).get("model")),
+    )
+    several = list(read_each(body, told.or_else(signs), origin))
+    for asked in several:
+        yield beside(asked, record, alone=len(several) == 1)
+
+
+def beside(asked: Asked, record: Mapping[str, Any], *, alone: bool = True) -> Asked:
+    """With what stands beside its body; the answer's part only where it is the only prompt."""
+    known = replace(
+        asked,
+        id=_first(record, "id", "request_id", "custom_id"),
+        time=next(
+            (
+                told
+                for name in ("time", "timestamp")
+                if (told := moment(record.get(name))) is not None
+            ),
+            None,
+        ),
+        tenant=_first(record, "tenant"),
+        session=_first(record, "session"),
+        route=_first(record, "route"),
+    )
+    if not alone:
+        return known
+    usage = record.get("usage") or find(record.get("response"))
+    return replace(
+        known,
+        account=account(usage),
+        tokens=_ids(record.get("tokens")) or known.tokens,
+        ttft=number(record.get("ttft")),
+        reason=text(record.get("reason")),
+    )
+
+
+def _first(record: Mapping[str, Any], *names: str) -> str:
+    """The first of these that says something; a number is as good as a text."""
+    for name in names:
+        value = record.get(name)
+        if isinstance(value, str | int) and not isinstance(value, bool) and value != "":
+            return str(value)
+    return ""
+
+
+def _ids(value: Any) -> Sequence[int] | None:
+    if isinstance(value, list) and all(type(each) is int and each >= 0 for each in value):
+        return value
+    return None
+
+
+RECORDED = Kind("recorded", claims, read)

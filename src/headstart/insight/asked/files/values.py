@@ -1,0 +1,86 @@
+"""The JSON values of a file: one document, a list's elements, or one a line. Never more at once."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from headstart.insight.asked.errors import Unreadable
+from headstart.insight.lines import Lines
+
+LONGEST = 64 << 20
+"""Bytes of a line, and of a document over several lines."""
+FOREIGN = (
+    (b"SQLite format 3\0", "a database: `headstart report` reads ledgers"),
+    (b"PK\x03\x04", "a ZIP: unpack it first"),
+    (b"%PDF", "a PDF"),
+    (b"\x28\xb5\x2f\xfd", "packed with zstd: unpack it first"),
+)
+
+
+def values(path: Path, name: str) -> Iterator[tuple[int, Any]]:
+    """Each value with its line, or with its place in a list. Raises Unreadable."""
+    lines = iter(Lines(path, error=Unreadable, longest=LONGEST, name=name))
+    number, line = next(lines, (0, b""))
+    if not line:
+        raise Unreadable(f"{name}: empty")
+    _check(line, f"{name}:{number}")
+    try:
+        value = msgspec.json.decode(line)
+    except msgspec.DecodeError as error:
+        if "truncated" not in str(error):
+            raise broken(error, f"{name}:{number}") from None
+        value = _document(line, lines, name, number)
+    except (RecursionError, UnicodeDecodeError) as error:
+        raise broken(error, f"{name}:{number}") from None
+    if isinstance(value, list):
+        yield from enumerate(value, 1)
+    else:
+        yield number, value
+    for number, line in lines:
+        yield number, decoded(line, f"{name}:{number}")
+
+
+def decoded(line: bytes | str, place: str) -> Any:
+    """A value. Raises Unreadable."""
+    try:
+        return msgspec.json.decode(line)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        raise broken(error, place) from None
+
+
+def broken(error: Exception, place: str) -> Unreadable:
+    """What the decoder says, in one line."""
+    said = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+    return Unreadable(f"{place}: not JSON: {said}")
+
+
+def _check(line: bytes, place: str) -> None:
+    """The first bytes of what isn't JSON tell soon."""
+    for magic, what in FOREIGN:
+        if line.startswith(magic):
+            raise Unreadable(f"{place}: {what}")
+    if line.lstrip()[:1] not in (b"{", b"["):
+        raise Unreadable(f"{place}: neither a JSON object nor a list")
+
+
+def _document(line: bytes, lines: Iterator[tuple[int, bytes]], name: str, number: int) -> Any:
+    """A value over several lines: all that is left of the file."""
+    whole = bytearray(line)
+    starts = [(0, number)]
+    for number, line in lines:
+        starts.append((len(whole), number))
+        whole += line
+        if len(whole) > LONGEST:
+            raise Unreadable(f"{name}: one document of more than {LONGEST} bytes: write one a line")
+    try:
+        return msgspec.json.decode(whole)
+    except msgspec.DecodeError as error:
+        said = str(error)
+        _, _, at = said.removesuffix(")").rpartition("byte ")
+        offset = int(at) if at.isdigit() else len(whole)
+        number = max(number for start, number in starts if start <= offset)
+        raise broken(error, f"{name}:{number}") from None
+    except (RecursionError, UnicodeDecodeError) as error:
+        raise broken(error, name) from None

@@ -1,0 +1,1 @@
+"""From a body to its pieces, settings, wishes and partition: one file per format."""

@@ -1,0 +1,71 @@
+"""From a body, and what a recording has beside it, to a request."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from headstart.insight.asked.asked import Asked, Format, Origin
+from headstart.insight.asked.detect import NO_SIGNS, Signs, format_of, model_of, vendor_of
+from headstart.insight.asked.errors import Unreadable
+from headstart.insight.asked.formats import (
+    anthropic,
+    chat,
+    completion,
+    converse,
+    gemini,
+    responses,
+)
+from headstart.insight.asked.formats.contents import Contents
+from headstart.insight.asked.formats.gateway import translated
+from headstart.insight.asked.formats.values import named
+
+READERS: Mapping[Format, Callable[[Mapping[str, Any]], Contents]] = {
+    "anthropic": anthropic.read,
+    "converse": converse.read,
+    "chat": chat.read,
+    "responses": responses.read,
+    "gemini": gemini.read,
+    "completion": completion.read,
+}
+
+NOWHERE = Origin("-")
+
+
+def read(body: Any, signs: Signs = NO_SIGNS, origin: Origin = NOWHERE) -> Asked:
+    """One request. Raises Unreadable, naming the place in the file and in the body."""
+    if not isinstance(body, dict):
+        raise Unreadable(f"{origin}: a request is an object, this is {named(body)}")
+    form = format_of(body, signs)
+    if form is None:
+        raise Unreadable(f"{origin}: no request: neither messages, contents, input nor prompt")
+    model = model_of(body, signs)
+    vendor = vendor_of(form, model, signs)
+    try:
+        contents = READERS[form](body)
+        if form == "chat":
+            contents = translated(contents, body, vendor)
+    except Unreadable as error:
+        raise Unreadable(f"{origin}: {error}") from None
+    except RecursionError:
+        raise Unreadable(f"{origin}: nested too deeply") from None
+    return Asked(
+        form,
+        vendor,
+        model,
+        contents.pieces,
+        body,
+        contents.settings,
+        contents.wishes,
+        contents.partition,
+        origin,
+        tokens=contents.tokens,
+    )
+
+
+def read_each(body: Any, signs: Signs = NO_SIGNS, origin: Origin = NOWHERE) -> Iterator[Asked]:
+    """As many as the body has prompts: several only in a text completion. Raises Unreadable."""
+    if isinstance(body, dict) and "prompt" in body and "messages" not in body:
+        for each in completion.alone(body):
+            yield replace(read(each, signs, origin), body=body)
+    else:
+        yield read(body, signs, origin)

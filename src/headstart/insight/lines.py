@@ -1,0 +1,90 @@
+"""The lines of a file: plain or gzip, told by its first bytes; a broken file is one error."""
+
+import gzip
+import io
+import shutil
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO
+
+Moved = Callable[[int], None]
+"""Hears how many bytes of a file were read since it was last told."""
+GZIP = b"\x1f\x8b"
+BOM = b"\xef\xbb\xbf"
+REPORT_EVERY = 256
+"""Lines after which the reader's place is told."""
+CHUNK = 1 << 20
+LONGEST_LINE = 256 << 20
+"""Bytes. A request of ten million tokens is 50 MB."""
+
+
+def nobody(_: int) -> None:
+    """Nobody wants to know."""
+
+
+class Lines:
+    """Numbered lines of `path`; blank ones are left out, and so is a byte order mark.
+
+    Raises `error` for what can't be read, and for a line that is longer than `longest` bytes, of
+    which no more than those are held; its text begins with `name`, or the file's own.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        moved: Moved = nobody,
+        *,
+        error: type[ValueError] = ValueError,
+        longest: int = LONGEST_LINE,
+        name: str = "",
+    ) -> None:
+        self._path = path
+        self._name = name or path.name
+        self._moved = moved
+        self._error = error
+        self._longest = longest
+
+    def __iter__(self) -> Iterator[tuple[int, bytes]]:
+        number = told = 0
+        try:
+            with self._path.open("rb") as file:
+                packed = file.peek(2)[:2] == GZIP
+                lines: IO[bytes] = (
+                    io.BufferedReader(gzip.GzipFile(fileobj=file), 1 << 16) if packed else file
+                )
+                while line := lines.readline(CHUNK):
+                    number += 1
+                    if len(line) == CHUNK:
+                        line = self._rest(line, lines, number)
+                    if number % REPORT_EVERY == 0:
+                        at = file.raw.tell()
+                        self._moved(at - told)
+                        told = at
+                    if number == 1:
+                        line = line.removeprefix(BOM)
+                    if line and not line.isspace():
+                        yield number, line
+                self._moved(file.raw.tell() - told)
+        except (OSError, EOFError, zlib.error) as error:
+            text = f"{self._name}: cannot be read after line {number}: {error}"
+            raise self._error(text) from error
+
+    def _rest(self, begun: bytes, lines: IO[bytes], number: int) -> bytes:
+        """A long line, of which `begun` was read."""
+        line = bytearray(begun)
+        while not line.endswith(b"\n") and (more := lines.readline(CHUNK)):
+            line += more
+            if len(line) > self._longest:
+                text = f"{self._name}:{number}: a line of more than {self._longest} bytes"
+                raise self._error(text)
+        return bytes(line)
+
+
+def from_stdin(directory: Path) -> Path:
+    """What comes on stdin, as a file: it is read more than once."""
+    path = directory / "stdin"
+    with path.open("wb") as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+    return path
