@@ -6,12 +6,11 @@ from dataclasses import replace
 from tests.insight.labelled.case import DIALECTS, Case, Dialect
 from tests.insight.labelled.draft import Draft, Image, Result, Text, Turn, answers, says
 from tests.insight.labelled.pictures import pixels, png
-from tests.insight.labelled.scene import Scene, fan, moved, planted, scene, session
+from tests.insight.labelled.scene import LOST, Scene, fan, moved, planted, scene, session
 from tests.insight.labelled.words import Language
 
 from headstart.insight.causes import Cause
 
-LOST = frozenset({Cause.ORDER, Cause.MARKER_AFTER_VOLATILE, Cause.NEVER_READ})
 SUMMARIES: dict[str, tuple[Language, str]] = {
     "plain": ("en", "Summary of the conversation so far:\n{}"),
     "tagged": ("en", "<summary>\n{}\n</summary>"),

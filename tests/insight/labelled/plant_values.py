@@ -5,13 +5,11 @@ from dataclasses import replace
 
 from tests.insight.labelled.case import DIALECTS, Case, Dialect
 from tests.insight.labelled.draft import Draft, Text, says
-from tests.insight.labelled.scene import Scene, fan, planted, scene, session
+from tests.insight.labelled.scene import LOST, Scene, fan, planted, scene, session
 from tests.insight.labelled.volatile import FORMS, values
 
 from headstart.insight.causes import Cause
 
-LOST = frozenset({Cause.ORDER, Cause.MARKER_AFTER_VOLATILE, Cause.NEVER_READ})
-"""True of a volatile value at the beginning too: all behind it is written and never read."""
 NEAR: dict[Cause, frozenset[Cause]] = {
     Cause.CLOCK: frozenset({Cause.DATE}),
     Cause.DATE: frozenset(),
@@ -231,9 +229,9 @@ def _documents_last(
 
 def _profile_first(seed: int, dialect: Dialect) -> Case:
     of = scene(seed, "order profile", dialect)
-    rules, profiles, questions = of.system(), _profiles(of), of.writer.several(3)
+    rules, known, questions = of.system(), profiles(of), of.writer.several(3)
     drafts, twin = [], []
-    for profile, question in zip(profiles, questions, strict=True):
+    for profile, question in zip(known, questions, strict=True):
         turns = (says(question),)
         drafts.append(of.draft((Text(profile), Text(rules, of.edge)), turns))
         twin.append(of.draft((Text(rules, of.edge), Text(profile)), turns))
@@ -245,13 +243,14 @@ def _profile_first(seed: int, dialect: Dialect) -> Case:
         twin,
         at=("system", 0),
         place="system",
-        evidence=profiles,
+        evidence=known,
         also=LOST | {Cause.RETRIEVAL},
         note="What is known of the user stands before what holds for all users.",
     )
 
 
-def _profiles(of: Scene) -> list[str]:
+def profiles(of: Scene) -> list[str]:
+    """What is known of three users."""
     names = of.rng.sample(("Ada", "Bo", "Chen", "Dara", "Elif", "Femi"), 3)
     if of.writer.language == "zh":
         return [f"用户画像：{name}，{of.writer.passage(60)}" for name in names]

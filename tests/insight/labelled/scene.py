@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tests.insight.labelled.case import Case, Dialect
-from tests.insight.labelled.draft import Draft, Mark, Result, Text, Tool, Turn, answers, says
+from tests.insight.labelled.draft import Draft, Mark, Text, Tool, Turn, answers, says
 from tests.insight.labelled.prose import Writer
 from tests.insight.labelled.toolbox import call, make_tools, result
 from tests.insight.labelled.wire import Spot, body, write
@@ -32,6 +32,8 @@ LATE = ("gpt-5.6", "gpt-6")
 """OpenAI's models with breakpoints."""
 ENOUGH = 900
 """Tokens of a system prompt where the vendor's minimum is less."""
+LOST = frozenset({Cause.ORDER, Cause.MARKER_AFTER_VOLATILE, Cause.NEVER_READ})
+"""True too of what changes at the beginning: all behind it is written and never read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,11 +156,9 @@ def moved(draft: Draft, ttl: str = "") -> Draft:
     """For Anthropic, marked at the end of the last turn, and nowhere else in the messages."""
     if draft.dialect != "anthropic":
         return draft
-    *before, last = (replace(turn, listed=turn.role == "user") for turn in draft.turns)
-    *blocks, end = last.blocks
-    assert isinstance(end, Text | Result)
-    marked = replace(last, blocks=(*blocks, replace(end, mark=ttl)))
-    return replace(draft, turns=(*before, marked))
+    turns = [replace(turn, listed=turn.role == "user") for turn in draft.turns]
+    turns[-1] = turns[-1].marked(ttl)
+    return replace(draft, turns=tuple(turns))
 
 
 def healthy(
