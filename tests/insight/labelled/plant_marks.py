@@ -185,7 +185,7 @@ def _five_markers(seed: int) -> Case:
         drafts,
         twin,
         at=("turn", len(drafts[-1].turns) - 1, 0),
-        place="user",
+        place="tool_result",
         diverges=False,
         also={Cause.MARKER_REFUSED},
         note="Three on tools, one on the system prompt, one on the last turn.",

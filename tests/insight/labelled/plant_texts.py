@@ -68,7 +68,8 @@ def _changed(seed: int, dialect: Dialect, cause: Cause, name: str, number: int) 
     change, language = CHANGES[cause, name]
     of = scene(seed, f"{cause} {name}", dialect, language=language)
     system = _with_accents(of)
-    shape = ("fan", "session")[number % 2]
+    # What is added at the very end costs a history, not a question that is new anyway.
+    shape = "session" if number % 2 or name.startswith("trailing") else "fan"
     twin = (fan if shape == "fan" else session)(of, 3, system=system)
     return planted(
         of,
@@ -126,7 +127,7 @@ def _json_in_system(seed: int, dialect: Dialect) -> Case:
         "region": "eu",
         "plan": "gold",
         "flags": {"beta": True, "export": False},
-        "team": of.writer.fill(("{team}",)),
+        "note": of.writer.question,
     }
     head = "账户设置：" if of.writer.language == "zh" else "Settings of the account:"
     rules = of.system()

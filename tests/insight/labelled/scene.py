@@ -91,7 +91,7 @@ def scene(
     """The same for the same seed and name."""
     rng = random.Random(f"{seed} {dialect} {name}")
     spoken: Language = language or rng.choice(("en", "en", "zh"))
-    return Scene(dialect, model or rng.choice(_models(dialect)), Writer(rng, spoken))
+    return Scene(dialect, model or rng.choice(_models(dialect)), Writer(rng, spoken, seed))
 
 
 def _models(dialect: Dialect) -> list[str]:
