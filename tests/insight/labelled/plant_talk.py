@@ -87,7 +87,7 @@ def _other_persona(seed: int, dialect: Dialect) -> Case:
 
 def _question_edited(seed: int, dialect: Dialect) -> Case:
     of = scene(seed, "question edited", dialect)
-    twin = session(of, 2, opening=4)
+    twin = session(of, 2, opening=6)
     turn = twin[1].turns[2]
     drafts = [twin[0], twin[1].with_turn(2, turn.say(of.writer.passage(30)))]
     return planted(
@@ -98,7 +98,7 @@ def _question_edited(seed: int, dialect: Dialect) -> Case:
 def _answer_trimmed(seed: int, dialect: Dialect) -> Case:
     """Answers are kept short in the store."""
     of = scene(seed, "answer trimmed", dialect)
-    twin = session(of, 2, opening=4)
+    twin = session(of, 2, opening=6)
     turn = twin[1].turns[3]
     drafts = [twin[0], twin[1].with_turn(3, turn.say(turn.text[: len(turn.text) // 2] + "…"))]
     return planted(
@@ -186,7 +186,7 @@ def _ranked_in_message(seed: int, dialect: Dialect) -> Case:
     """Documents are ranked anew by the latest question, and stand in the first message."""
     of = scene(seed, "ranked in message", dialect)
     documents = of.writer.documents(4, 120)
-    asked = session(of, 3, opening=2)
+    asked = session(of, 3, opening=4)
     question = asked[0].turns[0].text
     texts = ["\n\n".join([*ranked, question]) for ranked in _rankings(of, documents)]
     twin = [draft.with_turn(0, draft.turns[0].say(texts[0])) for draft in asked]

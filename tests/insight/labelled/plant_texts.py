@@ -100,7 +100,7 @@ def _every_other(drafts: list[Draft], change: Change) -> list[Draft]:
 def _in_history(seed: int, dialect: Dialect, cause: Cause) -> Case:
     """An earlier message comes back from a store that keeps text otherwise."""
     of = scene(seed, f"{cause} in history", dialect)
-    twin = session(of, 2, opening=2)
+    twin = session(of, 2, opening=4)
     line = of.writer.passage(40)
     twin = [draft.with_turn(0, draft.turns[0].say(f"{line}\n{line}")) for draft in twin]
     kept = twin[0].turns[0].text
@@ -160,7 +160,7 @@ def _turned(facts: Mapping[str, object], by: int) -> dict[str, object]:
 def _json_in_message(seed: int, dialect: Dialect) -> Case:
     of = scene(seed, "json in message", dialect)
     facts = {"order": {"state": "open", "weight": 12.5}, "buyer": "Ada", "express": True}
-    twin = session(of, 2, opening=2)
+    twin = session(of, 2, opening=4)
     asked = twin[0].turns[0].text
     first, second = (
         f"{json.dumps(_turned(facts, number), ensure_ascii=False)}\n{asked}" for number in (0, 1)

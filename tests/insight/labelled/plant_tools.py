@@ -30,7 +30,7 @@ def tool_cases(seed: int) -> Iterator[Case]:
 def _shuffled(seed: int, dialect: Dialect) -> Case:
     """As from a set or a dictionary that is filled anew each time."""
     of = scene(seed, "tools shuffled", dialect)
-    twin = fan(of, 3, tools=TOOLS)
+    twin = session(of, 3, tools=TOOLS)
     drafts: list[Draft] = []
     for number, draft in enumerate(twin):
         tools = list(draft.tools[number:] + draft.tools[:number])
@@ -83,7 +83,7 @@ def _none_left(seed: int, dialect: Dialect) -> Case:
 
 def _reworded(seed: int, dialect: Dialect) -> Case:
     of = scene(seed, "tool reworded", dialect)
-    twin = fan(of, 3, tools=TOOLS)
+    twin = session(of, 3, tools=TOOLS)
     said = [of.writer.passage(20) for _ in twin]
     changed = [
         lambda tool, text=text: replace(tool, description=f"{tool.description} {text}")
@@ -113,7 +113,7 @@ def _with(schema: Mapping[str, Any], name: str, field: Mapping[str, Any]) -> dic
 
 def _keys_turned(seed: int, dialect: Dialect, name: str) -> Case:
     of = scene(seed, f"tool {name}", dialect)
-    twin = fan(of, 3, tools=TOOLS)
+    twin = session(of, 3, tools=TOOLS)
 
     def turned(by: int) -> Any:
         def change(tool: Tool) -> Tool:

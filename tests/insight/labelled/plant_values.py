@@ -86,7 +86,7 @@ def _put(draft: Draft, line: str, where: str) -> Draft:
 
 def _in_tool(seed: int, dialect: Dialect, cause: Cause, form: str) -> Case:
     of = _scene(seed, f"{cause} tool", dialect, form)
-    twin = fan(of, 3, tools=3)
+    twin = session(of, 3, tools=3)
     lines, shown = values(cause, form, of.rng, 3)
     at = of.rng.randrange(3)
     drafts = []
@@ -110,7 +110,7 @@ def _in_tool(seed: int, dialect: Dialect, cause: Cause, form: str) -> Case:
 def _in_first_message(seed: int, dialect: Dialect, cause: Cause, form: str) -> Case:
     """A template that renders the first message anew on each turn of the session."""
     of = _scene(seed, f"{cause} first message", dialect, form)
-    twin = session(of, 3, opening=2)
+    twin = session(of, 3, opening=4)
     lines, shown = values(cause, form, of.rng, 3)
     drafts = [
         draft.with_turn(0, draft.turns[0].say(f"{line}\n{draft.turns[0].text}"))
