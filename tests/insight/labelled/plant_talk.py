@@ -45,7 +45,7 @@ def talk_cases(seed: int) -> Iterator[Case]:
 def _section_added(seed: int, dialect: Dialect) -> Case:
     """What was learnt is written into the system prompt."""
     of = scene(seed, "section added", dialect)
-    twin = session(of, 3, tools=2)
+    twin = session(of, 3, tools=2, opening=3)
     notes = "\n".join(f"- {of.writer.passage(15)}" for _ in range(4))
     head = "## 记忆" if of.writer.language == "zh" else "## Memory"
     drafts = [*twin[:2], twin[2].with_system(lambda text: f"{text}\n\n{head}\n{notes}")]
@@ -64,7 +64,7 @@ def _section_added(seed: int, dialect: Dialect) -> Case:
 def _other_persona(seed: int, dialect: Dialect) -> Case:
     """A router gives each turn of the session to another expert."""
     of = scene(seed, "other persona", dialect)
-    twin = session(of, 3)
+    twin = session(of, 3, opening=3)
     others = [of.system(), of.system()]
     drafts = [
         twin[0],
@@ -242,7 +242,7 @@ def _rankings(of: Scene, documents: list[str]) -> list[list[str]]:
 
 def _encoded_anew(seed: int, dialect: Dialect) -> Case:
     of = scene(seed, "encoded anew", dialect)
-    asked = session(of, 3)
+    asked = session(of, 3, opening=3)
     picture = pixels(of.rng)
     twin = [_showing(draft, png(picture, 9)) for draft in asked]
     drafts = [

@@ -70,7 +70,9 @@ def _changed(seed: int, dialect: Dialect, cause: Cause, name: str, number: int) 
     system = _with_accents(of)
     # What is added at the very end costs a history, not a question that is new anyway.
     shape = "session" if number % 2 or name.startswith("trailing") else "fan"
-    twin = (fan if shape == "fan" else session)(of, 3, system=system)
+    twin = fan(of, 3, system=system)
+    if shape == "session":
+        twin = session(of, 3, system=system, opening=3)
     return planted(
         of,
         cause,

@@ -54,7 +54,11 @@ def _in_system(seed: int, dialect: Dialect, cause: Cause, form: str, number: int
     name = f"{form}-{where}-{shape}"
     of = _scene(seed, f"{cause} {name}", dialect, form)
     count = of.rng.randint(3, MOST)
-    twin = (fan if shape == "fan" else session)(of, count, tools=number % 3)
+    tools = number % 3
+    if shape == "fan":
+        twin = fan(of, count, tools=tools)
+    else:
+        twin = session(of, count, tools=tools, opening=3)
     lines, shown = values(cause, form, of.rng, count)
     drafts = [_put(draft, line, where) for draft, line in zip(twin, lines, strict=True)]
     return planted(

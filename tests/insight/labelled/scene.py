@@ -32,6 +32,13 @@ LATE = ("gpt-5.6", "gpt-6")
 """OpenAI's models with breakpoints."""
 ENOUGH = 900
 """Tokens of a system prompt where the vendor's minimum is less."""
+MARKING: Mapping[Dialect, str] = {
+    "anthropic": "claude-sonnet-4-5",
+    "chat": "gpt-5.6-terra",
+    "responses": "gpt-5.6-sol",
+}
+"""The dialects with markers, and a model of each that takes them."""
+EXPLICIT: Mapping[str, Any] = {"prompt_cache_options": {"mode": "explicit"}}
 LOST = frozenset({Cause.ORDER, Cause.MARKER_AFTER_VOLATILE, Cause.NEVER_READ})
 """True too of what changes at the beginning: all behind it is written and never read."""
 
@@ -92,6 +99,11 @@ def scene(
     rng = random.Random(f"{seed} {dialect} {name}")
     spoken: Language = language or rng.choice(("en", "en", "zh"))
     return Scene(dialect, model or rng.choice(_models(dialect)), Writer(rng, spoken, seed))
+
+
+def marking_scene(seed: int, name: str, dialect: Dialect) -> Scene:
+    """With a model that takes markers."""
+    return scene(seed, name, dialect, model=MARKING[dialect])
 
 
 def _models(dialect: Dialect) -> list[str]:

@@ -1,6 +1,9 @@
 """The set is what its labels say, by oracles that know nothing of the tools it is made for."""
 
+import base64
 import json
+import re
+import unicodedata
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import pairwise
@@ -110,6 +113,7 @@ def read(body: Body, case: Labelled) -> list[Seen]:
     return pieces(body, case.dialect)
 
 
+@pytest.mark.slow
 def test_a_seed_makes_the_same_set_again_and_another_seed_other_words(small: list[Case]) -> None:
     assert [dumped(case.bodies) for case in cases(SEED)] == [dumped(case.bodies) for case in small]
     others = list(cases(SEED + 1))
@@ -149,6 +153,7 @@ def test_a_case_is_a_few_requests_and_a_log_is_forty(small: list[Case], forty: l
     assert {log.kind for log in forty} == {"defect", "healthy"}
 
 
+@pytest.mark.slow
 def test_everything_can_be_written_to_files_and_read_again(
     tmp_path: Any, small: list[Case], forty: list[Log]
 ) -> None:
@@ -226,8 +231,6 @@ def test_a_planted_value_is_all_that_a_case_and_its_twin_differ_in(defects: list
 
 def test_the_same_said_otherwise_is_the_same(defects: list[Labelled]) -> None:
     """Each by its own rule for what is the same."""
-    import unicodedata
-
     rules: dict[Cause, Any] = {
         Cause.WHITESPACE: lambda text: " ".join(text.split()),
         Cause.LINE_ENDS: lambda text: text.replace("\r\n", "\n"),
@@ -249,19 +252,17 @@ def test_the_same_said_otherwise_is_the_same(defects: list[Labelled]) -> None:
 
 
 def test_a_picture_that_was_encoded_anew_has_the_same_pixels(defects: list[Labelled]) -> None:
-    import base64
-    import re
-
     for case in defects:
         if case.cause == Cause.MEDIA:
             files = [
-                base64.b64decode(re.search(r"iVBOR[A-Za-z0-9+/=]+", dumped(body))[0])  # type: ignore
+                base64.b64decode(re.search(r"iVBOR[A-Za-z0-9+/=]+", dumped(body))[0])
                 for body in case.bodies
             ]
             assert len(set(files)) == len(files)
             assert len({unpacked(file) for file in files}) == 1
 
 
+@pytest.mark.slow
 def test_prompts_are_long_enough_to_be_cached(
     defects: list[Labelled], well: list[Labelled]
 ) -> None:
@@ -288,6 +289,7 @@ def test_what_is_below_the_minimum_is_so_by_any_tokenizer(small: list[Case]) -> 
             assert most < least or case.dialect == "deepseek", case.name
 
 
+@pytest.mark.slow
 def test_healthy_requests_read_what_they_share_with_earlier_ones(
     well: list[Labelled], defects: list[Labelled]
 ) -> None:
@@ -304,6 +306,7 @@ def test_healthy_requests_read_what_they_share_with_earlier_ones(
                 assert decision.read >= 0.7 * there, (name, number, there)
 
 
+@pytest.mark.slow
 def test_what_was_planted_costs_reads(defects: list[Labelled]) -> None:
     for case in defects:
         if case.cause in FREE or not case.twin or len(case.bodies) < 2:
