@@ -69,6 +69,17 @@ class Turn:
         assert isinstance(first, Text)
         return first.text
 
+    def marked(self, mark: Mark) -> "Turn":
+        """The same turn with this marker at its end and no other."""
+        blocks = [
+            block if isinstance(block, Image | Call) else replace(block, mark=None)
+            for block in self.blocks
+        ]
+        end = blocks[-1]
+        if mark is not None and not isinstance(end, Image | Call):
+            blocks[-1] = replace(end, mark=mark)
+        return replace(self, blocks=tuple(blocks))
+
     def say(self, text: str) -> "Turn":
         """The same turn with another first text."""
         first = self.blocks[0]
@@ -101,6 +112,20 @@ class Draft:
         turns = list(self.turns)
         turns[at] = turn
         return replace(self, turns=tuple(turns))
+
+    def system_marked(self, mark: Mark) -> "Draft":
+        """The same with this marker on each text of the system prompt."""
+        return replace(self, system=tuple(replace(block, mark=mark) for block in self.system))
+
+    def unmarked(self) -> "Draft":
+        """The same without any marker."""
+        tools = tuple(replace(tool, mark=None) for tool in self.tools)
+        turns = tuple(turn.marked(None) for turn in self.turns)
+        return replace(self.system_marked(None), tools=tools, turns=turns)
+
+    def last_turn(self, turn: Turn) -> "Draft":
+        """The same with another last turn."""
+        return self.with_turn(len(self.turns) - 1, turn)
 
     def with_fields(self, **fields: Any) -> "Draft":
         """The same with more fields."""

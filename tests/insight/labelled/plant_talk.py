@@ -6,12 +6,11 @@ from dataclasses import replace
 from tests.insight.labelled.case import DIALECTS, Case, Dialect
 from tests.insight.labelled.draft import Draft, Image, Result, Text, Turn, answers, says
 from tests.insight.labelled.pictures import pixels, png
-from tests.insight.labelled.scene import Scene, fan, moved, planted, scene, session
+from tests.insight.labelled.scene import LOST, Scene, fan, moved, planted, scene, session
 from tests.insight.labelled.words import Language
 
 from headstart.insight.causes import Cause
 
-LOST = frozenset({Cause.ORDER, Cause.MARKER_AFTER_VOLATILE, Cause.NEVER_READ})
 SUMMARIES: dict[str, tuple[Language, str]] = {
     "plain": ("en", "Summary of the conversation so far:\n{}"),
     "tagged": ("en", "<summary>\n{}\n</summary>"),
@@ -46,7 +45,7 @@ def talk_cases(seed: int) -> Iterator[Case]:
 def _section_added(seed: int, dialect: Dialect) -> Case:
     """What was learnt is written into the system prompt."""
     of = scene(seed, "section added", dialect)
-    twin = session(of, 3, tools=2)
+    twin = session(of, 3, tools=2, opening=3)
     notes = "\n".join(f"- {of.writer.passage(15)}" for _ in range(4))
     head = "## 记忆" if of.writer.language == "zh" else "## Memory"
     drafts = [*twin[:2], twin[2].with_system(lambda text: f"{text}\n\n{head}\n{notes}")]
@@ -65,7 +64,7 @@ def _section_added(seed: int, dialect: Dialect) -> Case:
 def _other_persona(seed: int, dialect: Dialect) -> Case:
     """A router gives each turn of the session to another expert."""
     of = scene(seed, "other persona", dialect)
-    twin = session(of, 3)
+    twin = session(of, 3, opening=3)
     others = [of.system(), of.system()]
     drafts = [
         twin[0],
@@ -88,7 +87,7 @@ def _other_persona(seed: int, dialect: Dialect) -> Case:
 
 def _question_edited(seed: int, dialect: Dialect) -> Case:
     of = scene(seed, "question edited", dialect)
-    twin = session(of, 2, opening=4)
+    twin = session(of, 2, opening=6)
     turn = twin[1].turns[2]
     drafts = [twin[0], twin[1].with_turn(2, turn.say(of.writer.passage(30)))]
     return planted(
@@ -99,7 +98,7 @@ def _question_edited(seed: int, dialect: Dialect) -> Case:
 def _answer_trimmed(seed: int, dialect: Dialect) -> Case:
     """Answers are kept short in the store."""
     of = scene(seed, "answer trimmed", dialect)
-    twin = session(of, 2, opening=4)
+    twin = session(of, 2, opening=6)
     turn = twin[1].turns[3]
     drafts = [twin[0], twin[1].with_turn(3, turn.say(turn.text[: len(turn.text) // 2] + "…"))]
     return planted(
@@ -187,7 +186,7 @@ def _ranked_in_message(seed: int, dialect: Dialect) -> Case:
     """Documents are ranked anew by the latest question, and stand in the first message."""
     of = scene(seed, "ranked in message", dialect)
     documents = of.writer.documents(4, 120)
-    asked = session(of, 3, opening=2)
+    asked = session(of, 3, opening=4)
     question = asked[0].turns[0].text
     texts = ["\n\n".join([*ranked, question]) for ranked in _rankings(of, documents)]
     twin = [draft.with_turn(0, draft.turns[0].say(texts[0])) for draft in asked]
@@ -243,7 +242,7 @@ def _rankings(of: Scene, documents: list[str]) -> list[list[str]]:
 
 def _encoded_anew(seed: int, dialect: Dialect) -> Case:
     of = scene(seed, "encoded anew", dialect)
-    asked = session(of, 3)
+    asked = session(of, 3, opening=3)
     picture = pixels(of.rng)
     twin = [_showing(draft, png(picture, 9)) for draft in asked]
     drafts = [

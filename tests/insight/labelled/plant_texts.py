@@ -68,8 +68,11 @@ def _changed(seed: int, dialect: Dialect, cause: Cause, name: str, number: int) 
     change, language = CHANGES[cause, name]
     of = scene(seed, f"{cause} {name}", dialect, language=language)
     system = _with_accents(of)
-    shape = ("fan", "session")[number % 2]
-    twin = (fan if shape == "fan" else session)(of, 3, system=system)
+    # What is added at the very end costs a history, not a question that is new anyway.
+    shape = "session" if number % 2 or name.startswith("trailing") else "fan"
+    twin = fan(of, 3, system=system)
+    if shape == "session":
+        twin = session(of, 3, system=system, opening=3)
     return planted(
         of,
         cause,
@@ -99,7 +102,7 @@ def _every_other(drafts: list[Draft], change: Change) -> list[Draft]:
 def _in_history(seed: int, dialect: Dialect, cause: Cause) -> Case:
     """An earlier message comes back from a store that keeps text otherwise."""
     of = scene(seed, f"{cause} in history", dialect)
-    twin = session(of, 2, opening=2)
+    twin = session(of, 2, opening=4)
     line = of.writer.passage(40)
     twin = [draft.with_turn(0, draft.turns[0].say(f"{line}\n{line}")) for draft in twin]
     kept = twin[0].turns[0].text
@@ -126,7 +129,7 @@ def _json_in_system(seed: int, dialect: Dialect) -> Case:
         "region": "eu",
         "plan": "gold",
         "flags": {"beta": True, "export": False},
-        "team": of.writer.fill(("{team}",)),
+        "note": of.writer.question,
     }
     head = "账户设置：" if of.writer.language == "zh" else "Settings of the account:"
     rules = of.system()
@@ -159,7 +162,7 @@ def _turned(facts: Mapping[str, object], by: int) -> dict[str, object]:
 def _json_in_message(seed: int, dialect: Dialect) -> Case:
     of = scene(seed, "json in message", dialect)
     facts = {"order": {"state": "open", "weight": 12.5}, "buyer": "Ada", "express": True}
-    twin = session(of, 2, opening=2)
+    twin = session(of, 2, opening=4)
     asked = twin[0].turns[0].text
     first, second = (
         f"{json.dumps(_turned(facts, number), ensure_ascii=False)}\n{asked}" for number in (0, 1)

@@ -30,7 +30,7 @@ def tool_cases(seed: int) -> Iterator[Case]:
 def _shuffled(seed: int, dialect: Dialect) -> Case:
     """As from a set or a dictionary that is filled anew each time."""
     of = scene(seed, "tools shuffled", dialect)
-    twin = fan(of, 3, tools=TOOLS)
+    twin = session(of, 3, tools=TOOLS, opening=3)
     drafts: list[Draft] = []
     for number, draft in enumerate(twin):
         tools = list(draft.tools[number:] + draft.tools[:number])
@@ -40,7 +40,7 @@ def _shuffled(seed: int, dialect: Dialect) -> Case:
 
 def _swapped(seed: int, dialect: Dialect) -> Case:
     of = scene(seed, "tools swapped", dialect)
-    twin = session(of, 3, tools=TOOLS)
+    twin = session(of, 3, tools=TOOLS, opening=3)
     first, *others = twin
     at = of.rng.randrange(1, TOOLS - 1)
     tools = list(first.tools)
@@ -51,7 +51,7 @@ def _swapped(seed: int, dialect: Dialect) -> Case:
 
 def _removed(seed: int, dialect: Dialect) -> Case:
     of = scene(seed, "tool removed", dialect)
-    twin = session(of, 3, tools=TOOLS)
+    twin = session(of, 3, tools=TOOLS, opening=3)
     at = of.rng.randrange(TOOLS - 1)
     tools = twin[0].tools[:at] + twin[0].tools[at + 1 :]
     drafts = [*twin[:2], replace(twin[2], tools=tools)]
@@ -61,7 +61,7 @@ def _removed(seed: int, dialect: Dialect) -> Case:
 def _added(seed: int, dialect: Dialect) -> Case:
     """Tools found as the session goes on are offered from then on."""
     of = scene(seed, "tool added", dialect)
-    twin = session(of, 3, tools=TOOLS)
+    twin = session(of, 3, tools=TOOLS, opening=3)
     drafts = [replace(draft, tools=draft.tools[: 3 + n]) for n, draft in enumerate(twin)]
     return planted(of, Cause.TOOLS_CHANGED, "added", drafts, twin, at=("tool", 4), place="tool")
 
@@ -83,7 +83,7 @@ def _none_left(seed: int, dialect: Dialect) -> Case:
 
 def _reworded(seed: int, dialect: Dialect) -> Case:
     of = scene(seed, "tool reworded", dialect)
-    twin = fan(of, 3, tools=TOOLS)
+    twin = session(of, 3, tools=TOOLS, opening=3)
     said = [of.writer.passage(20) for _ in twin]
     changed = [
         lambda tool, text=text: replace(tool, description=f"{tool.description} {text}")
@@ -95,7 +95,7 @@ def _reworded(seed: int, dialect: Dialect) -> Case:
 def _other_schema(seed: int, dialect: Dialect) -> Case:
     """Values that are read from a table are part of the schema."""
     of = scene(seed, "tool schema", dialect)
-    twin = session(of, 3, tools=TOOLS)
+    twin = session(of, 3, tools=TOOLS, opening=3)
     teams = ["billing", "legal", "north", "returns", "south"]
 
     def offering(count: int) -> Any:
@@ -113,7 +113,7 @@ def _with(schema: Mapping[str, Any], name: str, field: Mapping[str, Any]) -> dic
 
 def _keys_turned(seed: int, dialect: Dialect, name: str) -> Case:
     of = scene(seed, f"tool {name}", dialect)
-    twin = fan(of, 3, tools=TOOLS)
+    twin = session(of, 3, tools=TOOLS, opening=3)
 
     def turned(by: int) -> Any:
         def change(tool: Tool) -> Tool:

@@ -5,13 +5,11 @@ from dataclasses import replace
 
 from tests.insight.labelled.case import DIALECTS, Case, Dialect
 from tests.insight.labelled.draft import Draft, Text, says
-from tests.insight.labelled.scene import Scene, fan, planted, scene, session
+from tests.insight.labelled.scene import LOST, Scene, fan, planted, scene, session
 from tests.insight.labelled.volatile import FORMS, values
 
 from headstart.insight.causes import Cause
 
-LOST = frozenset({Cause.ORDER, Cause.MARKER_AFTER_VOLATILE, Cause.NEVER_READ})
-"""True of a volatile value at the beginning too: all behind it is written and never read."""
 NEAR: dict[Cause, frozenset[Cause]] = {
     Cause.CLOCK: frozenset({Cause.DATE}),
     Cause.DATE: frozenset(),
@@ -56,7 +54,11 @@ def _in_system(seed: int, dialect: Dialect, cause: Cause, form: str, number: int
     name = f"{form}-{where}-{shape}"
     of = _scene(seed, f"{cause} {name}", dialect, form)
     count = of.rng.randint(3, MOST)
-    twin = (fan if shape == "fan" else session)(of, count, tools=number % 3)
+    tools = number % 3
+    if shape == "fan":
+        twin = fan(of, count, tools=tools)
+    else:
+        twin = session(of, count, tools=tools, opening=3)
     lines, shown = values(cause, form, of.rng, count)
     drafts = [_put(draft, line, where) for draft, line in zip(twin, lines, strict=True)]
     return planted(
@@ -88,7 +90,7 @@ def _put(draft: Draft, line: str, where: str) -> Draft:
 
 def _in_tool(seed: int, dialect: Dialect, cause: Cause, form: str) -> Case:
     of = _scene(seed, f"{cause} tool", dialect, form)
-    twin = fan(of, 3, tools=3)
+    twin = session(of, 3, tools=3)
     lines, shown = values(cause, form, of.rng, 3)
     at = of.rng.randrange(3)
     drafts = []
@@ -112,7 +114,7 @@ def _in_tool(seed: int, dialect: Dialect, cause: Cause, form: str) -> Case:
 def _in_first_message(seed: int, dialect: Dialect, cause: Cause, form: str) -> Case:
     """A template that renders the first message anew on each turn of the session."""
     of = _scene(seed, f"{cause} first message", dialect, form)
-    twin = session(of, 3, opening=2)
+    twin = session(of, 3, opening=4)
     lines, shown = values(cause, form, of.rng, 3)
     drafts = [
         draft.with_turn(0, draft.turns[0].say(f"{line}\n{draft.turns[0].text}"))
@@ -231,9 +233,9 @@ def _documents_last(
 
 def _profile_first(seed: int, dialect: Dialect) -> Case:
     of = scene(seed, "order profile", dialect)
-    rules, profiles, questions = of.system(), _profiles(of), of.writer.several(3)
+    rules, known, questions = of.system(), profiles(of), of.writer.several(3)
     drafts, twin = [], []
-    for profile, question in zip(profiles, questions, strict=True):
+    for profile, question in zip(known, questions, strict=True):
         turns = (says(question),)
         drafts.append(of.draft((Text(profile), Text(rules, of.edge)), turns))
         twin.append(of.draft((Text(rules, of.edge), Text(profile)), turns))
@@ -245,13 +247,14 @@ def _profile_first(seed: int, dialect: Dialect) -> Case:
         twin,
         at=("system", 0),
         place="system",
-        evidence=profiles,
+        evidence=known,
         also=LOST | {Cause.RETRIEVAL},
         note="What is known of the user stands before what holds for all users.",
     )
 
 
-def _profiles(of: Scene) -> list[str]:
+def profiles(of: Scene) -> list[str]:
+    """What is known of three users."""
     names = of.rng.sample(("Ada", "Bo", "Chen", "Dara", "Elif", "Femi"), 3)
     if of.writer.language == "zh":
         return [f"用户画像：{name}，{of.writer.passage(60)}" for name in names]

@@ -3,49 +3,45 @@
 import random
 import re
 from collections.abc import Sequence
+from functools import cache, partial
 
 from tests.insight.labelled import words
 from tests.insight.labelled.words import Language
 
+MANY = 20
+"""Sentences of each template."""
 _SLOT = re.compile(r"\{(\w+)\}")
+_WIDE = re.compile("[\u2e80-\uffff]")
 
 
 class Writer:
     """Writes in one language; two writers with the same randomness write the same."""
 
-    def __init__(self, rng: random.Random, language: Language) -> None:
+    def __init__(self, rng: random.Random, language: Language, seed: int) -> None:
         self.rng = rng
         self.language = language
-        self._slots = words.SLOTS[language]
-        self._firm = rng.choice(self._slots["firm"])
-
-    def fill(self, templates: Sequence[str]) -> str:
-        """One of the sentences, with its gaps filled."""
-        template = self.rng.choice(templates)
-        return _SLOT.sub(lambda gap: self._word(gap[1]), template)
-
-    def _word(self, slot: str) -> str:
-        return self._firm if slot == "firm" else self.rng.choice(self._slots[slot])
+        firm = rng.choice(words.SLOTS[language]["firm"])
+        self._sentences = partial(_sentences, seed, language, firm)
 
     @property
     def question(self) -> str:
-        return self.fill(words.QUESTIONS[self.language])
+        return self.rng.choice(self._sentences("questions"))
 
     @property
     def answer(self) -> str:
-        said = [self.fill(words.ANSWERS[self.language]) for _ in range(self.rng.randint(1, 3))]
-        return self.joined(said)
+        return self.joined(self.rng.sample(self._sentences("answers"), self.rng.randint(3, 8)))
 
     def joined(self, sentences: Sequence[str]) -> str:
         return ("" if self.language == "zh" else " ").join(sentences)
 
     def instructions(self, tokens: int) -> str:
         """A system prompt of at least so many tokens."""
-        return f"{self.fill(words.OPENINGS[self.language])}\n\n{self.rules(tokens)}"
+        return f"{self.rng.choice(self._sentences('openings'))}\n\n{self.rules(tokens)}"
 
     def rules(self, tokens: int) -> str:
         """Sections of rules, headed; at least so many tokens, by `fewest_tokens`."""
-        headings = self._shuffled(words.HEADINGS[self.language])
+        known = words.HEADINGS[self.language]
+        headings = self.rng.sample(known, len(known))
         sections: list[str] = []
         have = 0.0
         while have < tokens:
@@ -53,18 +49,18 @@ class Writer:
             heading = headings[number % len(headings)]
             if number >= len(headings):
                 heading += " " + "I" * (number // len(headings) + 1)
-            pool = self._shuffled(words.RULES[self.language])
-            lines = [self.fill((rule,)) for rule in pool[: self.rng.randint(6, 11)]]
+            lines = self.rng.sample(self._sentences("rules"), self.rng.randint(6, 11))
             sections.append(f"## {heading}\n" + "\n".join(f"- {line}" for line in lines))
             have += fewest_tokens(sections[-1])
         return "\n\n".join(sections)
 
     def passage(self, tokens: int) -> str:
         """A paragraph of a document."""
+        pool = self._sentences("passages")
         sentences: list[str] = []
         have = 0.0
         while have < tokens:
-            sentences.append(self.fill(words.PASSAGES[self.language]))
+            sentences.append(self.rng.choice(pool))
             have += fewest_tokens(sentences[-1])
         return self.joined(sentences)
 
@@ -77,22 +73,36 @@ class Writer:
 
     def several(self, count: int) -> list[str]:
         """Questions, all different."""
-        found: dict[str, None] = {}
-        while len(found) < count:
-            found[self.question] = None
-        return list(found)
+        return self.rng.sample(self._sentences("questions"), count)
 
-    def _shuffled(self, values: Sequence[str]) -> list[str]:
-        return self.rng.sample(values, len(values))
+
+@cache
+def _sentences(seed: int, language: Language, firm: str, kind: str) -> Sequence[str]:
+    """What may be said of one firm, all different. Made once, since most of it is used often."""
+    rng = random.Random(f"{seed} {language} {firm} {kind}")
+    slots = words.SLOTS[language]
+
+    def fill(template: str) -> str:
+        return _SLOT.sub(
+            lambda gap: firm if gap[1] == "firm" else rng.choice(slots[gap[1]]), template
+        )
+
+    templates = words.SENTENCES[kind][language]
+    return list(dict.fromkeys(fill(template) for template in templates for _ in range(MANY)))
 
 
 def fewest_tokens(text: str) -> float:
     """Less than any vendor's tokenizer makes of it: 6 letters of English or 2 signs of Chinese."""
-    wide = sum(character >= "\u2e80" for character in text)
+    wide = _wide(text)
     return (len(text) - wide) / 6 + wide / 2
 
 
 def most_tokens(text: str) -> float:
     """More than any vendor's tokenizer makes of prose."""
-    wide = sum(character >= "\u2e80" for character in text)
+    wide = _wide(text)
     return (len(text) - wide) / 2.5 + wide * 1.5
+
+
+def _wide(text: str) -> int:
+    """Chinese signs and the like."""
+    return 0 if text.isascii() else len(_WIDE.findall(text))

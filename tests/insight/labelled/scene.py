@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tests.insight.labelled.case import Case, Dialect
-from tests.insight.labelled.draft import Draft, Mark, Result, Text, Tool, Turn, answers, says
+from tests.insight.labelled.draft import Draft, Mark, Text, Tool, Turn, answers, says
 from tests.insight.labelled.prose import Writer
 from tests.insight.labelled.toolbox import call, make_tools, result
 from tests.insight.labelled.wire import Spot, body, write
@@ -32,6 +32,15 @@ LATE = ("gpt-5.6", "gpt-6")
 """OpenAI's models with breakpoints."""
 ENOUGH = 900
 """Tokens of a system prompt where the vendor's minimum is less."""
+MARKING: Mapping[Dialect, str] = {
+    "anthropic": "claude-sonnet-4-5",
+    "chat": "gpt-5.6-terra",
+    "responses": "gpt-5.6-sol",
+}
+"""The dialects with markers, and a model of each that takes them."""
+EXPLICIT: Mapping[str, Any] = {"prompt_cache_options": {"mode": "explicit"}}
+LOST = frozenset({Cause.ORDER, Cause.MARKER_AFTER_VOLATILE, Cause.NEVER_READ})
+"""True too of what changes at the beginning: all behind it is written and never read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +98,12 @@ def scene(
     """The same for the same seed and name."""
     rng = random.Random(f"{seed} {dialect} {name}")
     spoken: Language = language or rng.choice(("en", "en", "zh"))
-    return Scene(dialect, model or rng.choice(_models(dialect)), Writer(rng, spoken))
+    return Scene(dialect, model or rng.choice(_models(dialect)), Writer(rng, spoken, seed))
+
+
+def marking_scene(seed: int, name: str, dialect: Dialect) -> Scene:
+    """With a model that takes markers."""
+    return scene(seed, name, dialect, model=MARKING[dialect])
 
 
 def _models(dialect: Dialect) -> list[str]:
@@ -154,11 +168,9 @@ def moved(draft: Draft, ttl: str = "") -> Draft:
     """For Anthropic, marked at the end of the last turn, and nowhere else in the messages."""
     if draft.dialect != "anthropic":
         return draft
-    *before, last = (replace(turn, listed=turn.role == "user") for turn in draft.turns)
-    *blocks, end = last.blocks
-    assert isinstance(end, Text | Result)
-    marked = replace(last, blocks=(*blocks, replace(end, mark=ttl)))
-    return replace(draft, turns=(*before, marked))
+    turns = [replace(turn, listed=turn.role == "user") for turn in draft.turns]
+    turns[-1] = turns[-1].marked(ttl)
+    return replace(draft, turns=tuple(turns))
 
 
 def healthy(

@@ -214,3 +214,11 @@ PASSAGES: Mapping[Language, Sequence[str]] = {
         "例外情况需要{n}人签字，由{team}团队存入{place}。",
     ),
 }
+
+SENTENCES: Mapping[str, Mapping[Language, Sequence[str]]] = {
+    "openings": OPENINGS,
+    "rules": RULES,
+    "questions": QUESTIONS,
+    "answers": ANSWERS,
+    "passages": PASSAGES,
+}
