@@ -35,6 +35,10 @@ COMMANDS = {
         "headstart.insight.plan.command:plan",
         "Say what a prefix cache is worth: memory, operations, time to first token and money.",
     ),
+    "lint": (
+        "headstart.insight.lint.command:lint",
+        "Find what keeps prompts from being read from a cache, in their bodies alone.",
+    ),
     "replay": (
         "headstart.insight.replay.command:replay",
         "Replay recorded requests against the cache: what it would hit, by policy and capacity.",

@@ -49,15 +49,7 @@ def to_prompt(asked: Asked, counts: Counts) -> Prompt:
 
 def contract_of(profile: Profile) -> Contract:
     """The vendor's rules with a model's numbers."""
-    return build(
-        profile.contract,
-        minimum=profile.minimum,
-        unit=profile.unit,
-        marks=profile.marks,
-        lookback=profile.lookback,
-        window=profile.window,
-        lifetimes={name: each.seconds for name, each in profile.lifetimes.items()} or None,
-    )
+    return build(profile.contract, **profile.numbers)
 
 
 def path_of(piece: Piece, form: Format) -> str:

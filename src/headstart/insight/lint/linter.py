@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from headstart.insight.asked.asked import Asked, Origin
-from headstart.insight.asked.count import Counter
+from headstart.insight.asked.count import Counter, Counts
 from headstart.insight.asked.prompt import to_prompt
 from headstart.insight.causes import ABOUT, Cause
 from headstart.insight.findings.finding import Evidence, Finding, Severity, Step
@@ -42,9 +42,10 @@ class Linter:
 
     def __init__(self, count: Counter, *, contract: str | None = None, show: Show = plain) -> None:
         """`contract`: the vendor whose rules apply to all, whoever they were sent to."""
-        self._count = count
+        self._counter = count
+        self._counts = counts = Counts(count)
         self._show = show
-        self._rehearsal = Rehearsal(lambda asked: to_prompt(asked, count), contract=contract)
+        self._rehearsal = Rehearsal(lambda asked: to_prompt(asked, counts), contract=contract)
         self._breaks = Breaks()
         self._marks = Marks()
         self._unread = Unread()
@@ -91,9 +92,9 @@ class Linter:
 
     def _of_break(self, each: Gathered) -> Finding:
         found, show = each.first, self._show
-        tokens = sum(self._count.tokens(piece.text) for piece in found.lost)
+        tokens = sum(self._counts.tokens(piece) for piece in found.lost)
         if found.piece is not None and found.lost_within:
-            tokens += self._count.tokens(found.piece.text[-found.lost_within :])
+            tokens += self._counter.tokens(found.piece.text[-found.lost_within :])
         pointer = None if found.piece is None else found.piece.pointer
         often = f" in {each.times} requests" if each.times > 1 else ""
         lost = f"; {self._tokens(tokens)} behind it are the same and are not read" if tokens else ""
@@ -112,7 +113,7 @@ class Linter:
     def _of_mark(self, marked: _Marked) -> Finding:
         first = marked.first
         often = f", in {marked.times} requests" if marked.times > 1 else ""
-        exact = self._count.exact or first.cause in (
+        exact = self._counter.measured or first.cause in (
             Cause.TOO_MANY_MARKERS,
             Cause.MARKER_REFUSED,
             Cause.NO_MARKER,
@@ -144,7 +145,7 @@ class Linter:
         )
 
     def _tokens(self, tokens: int) -> str:
-        return f"{tokens:,} tokens" if self._count.exact else f"about {tokens:,} tokens"
+        return f"{tokens:,} tokens" if self._counter.measured else f"about {tokens:,} tokens"
 
 
 def _finding(

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from headstart.insight.asked.count import counter
+from headstart.insight.asked.count import Counter, Estimate, TokenizerFile
 from headstart.insight.asked.detect import Signs
 from headstart.insight.asked.errors import Unreadable
 from headstart.insight.asked.source import read_requests
@@ -42,13 +42,13 @@ def main(given: Given) -> int:
     selection = Selection(codes(given.select), codes(given.ignore))
     try:
         rules = selection.of(list(RULES.values()))
-        count = counter(given.tokenizer)
+        count: Counter = Estimate() if given.tokenizer is None else TokenizerFile(given.tokenizer)
     except (UnknownCode, Unreadable) as error:
         print(f"{TOOL}: {error}", file=sys.stderr)
         return IMPOSSIBLE
     linter = Linter(count, show=redacted if given.redact else plain)
     problems = []
-    signs = Signs(provider=given.provider, model=given.model or "")
+    signs = Signs("" if given.provider == "auto" else given.provider, model=given.model or "")
     for place in given.places:
         try:
             for asked in read_requests([place], signs):
