@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from headstart.insight.asked.piece import EARLY, Piece
+from headstart.insight.asked.piece import EARLY, Piece, utf8
 from headstart.insight.causes import Cause
 from headstart.insight.compare.broken import Break
 from headstart.insight.compare.shape import in_common, of_messages, of_tools
@@ -45,8 +45,9 @@ def _same_place(before: Sequence[Piece], after: Sequence[Piece], first: int) -> 
 def _is_summary(before: Sequence[Piece], after: Sequence[Piece], first: int) -> bool:
     """Whether a conversation that was longer begins anew with words about itself."""
     longer = before[-1].message - after[-1].message > 1
-    said = after[first].text[:200]
-    return longer and after[first].kind != "assistant" and bool(_SUMMARY.search(said))
+    piece = after[first]
+    said = piece.kind != "assistant" and len(utf8(piece.text)) >= LONG
+    return longer and said and bool(_SUMMARY.search(piece.text[:LONG]))
 
 
 _SUMMARY = re.compile(

@@ -17,6 +17,9 @@ from headstart.insight.lint.unread import Unread
 from headstart.insight.rehearsal import Rehearsal
 from headstart.insight.shown import Show, plain
 
+WORTH_NAMING = 0.1
+"""Of all prompt tokens, lost for want of a marker in the right place."""
+
 
 @dataclass(slots=True)
 class _Seen:
@@ -52,12 +55,14 @@ class Linter:
         self._looks: dict[tuple[Cause, str, str], _Seen] = {}
         self._marked: dict[Cause, _Marked] = {}
         self.requests = 0
+        self._tokens_heard = 0
 
     def hear(self, asked: Asked) -> None:
         """The next request."""
         self.requests += 1
         heard = self._breaks.hear(asked)
         rehearsed = self._rehearsal.ask(asked)
+        self._tokens_heard += rehearsed.prompt.tokens
         for misplaced in self._marks.hear(asked, heard, rehearsed):
             self._add(misplaced, asked.origin)
         self._unread.hear(asked, heard, rehearsed)
@@ -70,7 +75,9 @@ class Linter:
     def findings(self) -> list[Finding]:
         """All that is known by now."""
         found = [*map(self._of_break, self._breaks)]
-        found += map(self._of_mark, self._marked.values())
+        found += (
+            self._of_mark(marked) for marked in self._marked.values() if self._counts_much(marked)
+        )
         found += map(self._of_unread, self._unread)
         named = {each.code for each in found}
         found += (
@@ -84,6 +91,11 @@ class Linter:
         marked = self._marked.setdefault(misplaced.cause, _Marked(misplaced, origin, 0))
         marked.times += 1
         marked.tokens += misplaced.tokens
+
+    def _counts_much(self, marked: _Marked) -> bool:
+        """The first turn of a session may well miss; what is lost often has a cause to look for."""
+        often = marked.first.cause in (Cause.NO_MARKER, Cause.LOOKBACK)
+        return not often or marked.tokens >= WORTH_NAMING * self._tokens_heard
 
     def _may_be(self, seen: _Seen) -> bool:
         """A value that came again is none of the request; a day's date stays for a day."""

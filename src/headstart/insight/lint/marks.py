@@ -1,11 +1,13 @@
 """What is wrong with a request's marks, by the contract that reads them."""
 
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from headstart.contracts.plan import Write
+from headstart.contracts.plan import Plan, Write
+from headstart.contracts.prompt import Prompt
 from headstart.insight.asked.asked import Asked
+from headstart.insight.asked.piece import Piece
 from headstart.insight.causes import Cause
 from headstart.insight.compare.compare import first_difference
 from headstart.insight.lint.breaks import Heard
@@ -13,6 +15,8 @@ from headstart.insight.rehearsal import Rehearsed
 
 BY_MARKS = ("anthropic", "openai_breakpoints")
 """Contracts that write at marks."""
+WORTH = 1024
+"""Tokens that are sent again and again; of fewer nobody expects to read any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,66 +41,90 @@ class Marks:
 
     def hear(self, asked: Asked, heard: Heard, rehearsed: Rehearsed) -> Iterator[Misplaced]:
         """What is wrong with this one."""
-        if rehearsed.profile.contract in BY_MARKS:
-            earlier = None if heard.earlier is None else self._kept.get(id(heard.earlier))
-            yield from self._wrong(asked, rehearsed, heard, None if earlier is None else earlier[1])
+        earlier = None if heard.earlier is None else self._kept.get(id(heard.earlier))
+        yield from _wrong(asked, rehearsed, heard, None if earlier is None else earlier[1])
         self._kept[id(asked)] = asked, rehearsed
         if len(self._kept) > self._most:
             self._kept.popitem(last=False)
 
-    def _wrong(
-        self, asked: Asked, now: Rehearsed, heard: Heard, before: Rehearsed | None
-    ) -> Iterator[Misplaced]:
-        profile, prompt = now.profile, now.prompt
-        marked = [block for block in prompt.blocks if block.mark is not None]
-        if now.refusal is not None:
-            many = profile.marks is not None and len(marked) >= profile.marks
-            many = many and "maximum" in str(now.refusal)
-            cause = Cause.TOO_MANY_MARKERS if many else Cause.MARKER_REFUSED
-            yield Misplaced(cause, "", prompt.tokens, str(now.refusal))
-            return
-        if profile.marks is not None and len(marked) > profile.marks:
-            said = f"{len(marked)} breakpoints, and only the latest {profile.marks} are written"
-            yield Misplaced(Cause.TOO_MANY_MARKERS, marked[0].path, 0, said)
-        assert now.plan is not None, "it wasn't refused"
-        asks = bool(marked) or prompt.wishes.automatic is not None
-        if asks and not now.plan.writes:
-            end = max((block.end for block in marked), default=prompt.tokens)
-            said = f"{end} tokens of at least {profile.minimum}"
-            yield Misplaced(Cause.BELOW_MINIMUM, marked[-1].path if marked else "", end, said)
-            return
-        if before is None or before.plan is None or heard.found is not None:
-            return
+
+def _wrong(
+    asked: Asked, now: Rehearsed, heard: Heard, before: Rehearsed | None
+) -> Iterator[Misplaced]:
+    profile, prompt, plan = now.profile, now.prompt, now.plan
+    marked = [piece for piece in asked.pieces if piece.mark is not None and piece.markable]
+    if plan is None:
+        yield _refused(now, len(marked))
+        return
+    if profile.marks and len(marked) > profile.marks:
+        said = f"{len(marked)} breakpoints, and only the latest {profile.marks} are written"
+        yield Misplaced(Cause.TOO_MANY_MARKERS, marked[0].pointer, 0, said)
+    last = marked[-1].pointer if marked else ""
+    common = _common(asked, heard, prompt)
+    meant = bool(marked) or prompt.wishes.automatic is not None or bool(prompt.partition)
+    if (meant or common >= WORTH) and _is_short(now, marked):
+        end = max((block.end for block in prompt.blocks if block.mark), default=prompt.tokens)
+        said = f"{end} tokens of at least {profile.minimum}"
+        yield Misplaced(Cause.BELOW_MINIMUM, last, end, said)
+    elif profile.contract in BY_MARKS and heard.found is None and before is not None:
         assert heard.earlier is not None, "it was rehearsed"
-        common = first_difference(heard.earlier.pieces, asked.pieces)
-        end = prompt.blocks[common - 1].end if common else 0
-        read = 0 if now.plan.hit is None else now.plan.hit.end
-        if end < profile.minimum:
-            return
-        written = _known(before)
-        fitting = max((write for write in written if write <= end), default=0)
-        block = prompt.blocks[common - 1]
-        if not asks and profile.contract == "anthropic":
-            said = f"{end} tokens were sent before, and nothing is marked"
-            yield Misplaced(Cause.NO_MARKER, block.path, end, said)
-        elif not now.plan.writes and not read and prompt.wishes.mode == "explicit":
-            said = "explicit mode without a breakpoint: nothing is cached"
-            yield Misplaced(Cause.NO_MARKER, block.path, end, said)
-        elif changed := _relived(before.plan.writes, now.plan.writes):
-            said = f"written for {changed[0]} before, for {changed[1]} now"
-            yield Misplaced(Cause.LIFETIME_CHANGED, block.path, changed[2], said)
-        elif fitting > read:
-            said = f"{fitting} tokens were written before, {read} are within reach of a marker"
-            yield Misplaced(Cause.LOOKBACK, block.path, fitting - read, said)
-        elif not read and written and marked and profile.contract == "anthropic":
-            said = f"{end} tokens stay the same, and the marker stands behind them"
-            yield Misplaced(Cause.MARKER_AFTER_VOLATILE, marked[-1].path, end, said)
+        misplaced = _unread(asked, heard.earlier, now, before, common)
+        if misplaced is not None:
+            yield misplaced
 
 
-def _known(before: Rehearsed) -> list[int]:
+def _refused(now: Rehearsed, marked: int) -> Misplaced:
+    most, said = now.profile.marks, str(now.refusal)
+    many = bool(most) and marked >= (most or 0) and "maximum" in said
+    cause = Cause.TOO_MANY_MARKERS if many else Cause.MARKER_REFUSED
+    return Misplaced(cause, "", now.prompt.tokens, said)
+
+
+def _common(asked: Asked, heard: Heard, prompt: Prompt) -> int:
+    """Tokens that it begins with as an earlier request did."""
+    if heard.earlier is None:
+        return 0
+    pieces = first_difference(heard.earlier.pieces, asked.pieces)
+    return prompt.blocks[pieces - 1].end if pieces else 0
+
+
+def _is_short(now: Rehearsed, marked: Sequence[Piece]) -> bool:
+    minimum, prompt = now.profile.minimum, now.prompt
+    if now.profile.contract == "anthropic" and marked:
+        return max(block.end for block in prompt.blocks if block.mark) < minimum
+    return prompt.tokens < minimum
+
+
+def _unread(
+    asked: Asked, earlier: Asked, now: Rehearsed, before: Rehearsed, common: int
+) -> Misplaced | None:
+    """Why not all is read that was sent before, where the texts themselves don't say."""
+    if now.plan is None or before.plan is None or common < now.profile.minimum:
+        return None
+    read = 0 if now.plan.hit is None else now.plan.hit.end
+    marked = [piece for piece in asked.pieces if piece.mark is not None and piece.markable]
+    edge = asked.pieces[len([block for block in now.prompt.blocks if block.end <= common]) - 1]
+    fitting = max((end for end in _known(before.plan) if end <= common), default=0)
+    changed = _relived(before.plan.writes, now.plan.writes) or _asked_for(earlier, asked, common)
+    if changed is not None:
+        said = f"written for {changed[0]} before, for {changed[1]} now"
+        return Misplaced(Cause.LIFETIME_CHANGED, edge.pointer, changed[2], said)
+    if fitting > read and (marked or now.profile.contract == "openai_breakpoints"):
+        said = f"{fitting} tokens were written before, {read} are within reach of a marker"
+        return Misplaced(Cause.LOOKBACK, edge.pointer, fitting - read, said)
+    if read or fitting:
+        return None
+    if marked:
+        said = f"{common} tokens stay the same, and the marker stands behind them"
+        return Misplaced(Cause.MARKER_AFTER_VOLATILE, marked[-1].pointer, common, said)
+    if now.prompt.wishes.automatic is not None:
+        return None
+    said = f"{common} tokens were sent before, and no marker stands at their end"
+    return Misplaced(Cause.NO_MARKER, edge.pointer, common, said)
+
+
+def _known(plan: Plan) -> list[int]:
     """Where the prefixes end that were written or read."""
-    plan = before.plan
-    assert plan is not None
     return [write.end for write in plan.writes] + ([] if plan.hit is None else [plan.hit.end])
 
 
@@ -108,3 +136,12 @@ def _relived(before: tuple[Write, ...], now: tuple[Write, ...]) -> tuple[str, st
         if known is not None and known != write.lifetime:
             return known, write.lifetime, write.end
     return None
+
+
+def _asked_for(earlier: Asked, asked: Asked, common: int) -> tuple[str, str, int] | None:
+    """The lifetimes of all that two requests write, if they differ."""
+    one, other = (
+        each.wishes.ttl or (each.wishes.automatic.ttl if each.wishes.automatic else None)
+        for each in (earlier, asked)
+    )
+    return (one, other, common) if one and other and one != other else None

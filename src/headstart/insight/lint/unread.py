@@ -33,10 +33,10 @@ class Unread:
         """One more request."""
         if rehearsed.profile.contract not in BY_MARKS or rehearsed.plan is None:
             return
-        marked = [block for block in rehearsed.prompt.blocks if block.mark is not None]
+        marked = [piece for piece in asked.pieces if piece.mark is not None]
         if not marked and rehearsed.prompt.wishes.automatic is None:
             return
-        address = marked[-1].path if marked else ""
+        address = marked[-1].pointer if marked else ""
         group = self._groups.setdefault((asked.tenant, asked.model), _Group(asked.origin, address))
         written = sum(rehearsed.account.written.values())
         group.writers += written > 0

@@ -61,11 +61,12 @@ def _tools(body: Mapping[str, Any]) -> Iterator[Piece]:
     for address, tool in objects(body.get("tools"), ("tools",)):
         name, _ = either(tool, "function_declarations")
         for place, declared in objects(tool.get(name), (*address, name)):
-            said, called = plain_json(declared), text(declared.get("name"))
+            said = plain_json({_camel(field): value for field, value in declared.items()})
+            called = text(declared.get("name"))
             yield Piece("tool", place, said, name=called, json=True)
         for other, value in tool.items():
             if other != name and value is not None:
-                said = plain_json({other: value})
+                said = plain_json({_camel(other): value})
                 yield Piece("tool", (*address, other), said, name=other, json=True)
 
 
