@@ -129,11 +129,12 @@ def _capacity(axes: "Axes", ask: Ask) -> None:
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter(_plain)
     axes.set(title=f"Hit rate on {_short(curve.name)}", xlabel="KV, GiB", ylabel="hit rate, %")
-    axes.set_ylim(0, 1.1 * 100 * curve.ceiling)
     own, best = curve.planned, max(curve.planned.rates.values())
-    at = own.tokens * scale, 100 * best
-    _mark(axes, *at, f"this pool: {best:.1%}", below=best > curve.ceiling / 2)
-    axes.legend(loc="lower right")
+    label = f"this pool: {best:.1%}"
+    axes.plot([own.tokens * scale], [100 * best], "o", color="black", zorder=5, label=label)
+    axes.set_ylim(0, 1.6 * 100 * curve.ceiling)  # The legend lies above all lines.
+    axes.set_yticks([tick for tick in axes.get_yticks() if tick <= 100])
+    axes.legend(loc="upper left", ncols=2, columnspacing=1.0)
 
 
 def _residents(axes: "Axes", ask: Ask) -> None:
