@@ -13,14 +13,8 @@ from pathlib import Path
 from headstart.cache import POLICIES
 from headstart.insight.replay.optimum import Optimum
 from headstart.insight.replay.replay import replay
-from headstart.insight.replay.traces import (
-    Request,
-    coarsened,
-    read_kvt,
-    read_mooncake,
-    with_drawn_gaps,
-    with_recorded_gaps,
-)
+from headstart.insight.replay.request import Request
+from headstart.insight.replay.source import Reading, Trace
 
 SHARES = (0.5, 1, 2, 5, 10, 20, 50)
 """Percent of the footprint."""
@@ -31,15 +25,12 @@ HOURS = 3600.0
 
 def load(path: Path, seed: int) -> list[Request]:
     """The requests of a trace with a clock; 64-token blocks are made 512, which is faster."""
-    if path.name.endswith(".jsonl.gz"):
-        return list(read_mooncake(path))
-    recording = read_kvt(path)
-    if any(call.after_s for call in recording.calls):
-        requests = with_recorded_gaps(recording, span_s=24 * HOURS, seed=seed)
-    else:
-        requests = with_drawn_gaps(recording, span_s=2 * HOURS, seed=seed)
-    fold = 512 // recording.block_tokens if recording.block_tokens == 64 else 1
-    return list(coarsened(requests, fold)) if fold > 1 else list(requests)
+    trace = Trace([path], Reading(span_s=24 * HOURS, seed=seed))
+    if trace.gaps_drawn:
+        trace = Trace([path], Reading(span_s=2 * HOURS, seed=seed))
+    if trace.recorded_tokens == 64:
+        trace = Trace([path], Reading(span_s=24 * HOURS, seed=seed, block_size=512))
+    return list(trace.requests())
 
 
 def table(name: str, requests: list[Request], policies: list[str]) -> None:

@@ -5,6 +5,7 @@ reference on traces. Where a source simplifies, its figure is what the plan call
 """
 
 from decimal import ROUND_HALF_UP, Decimal
+from itertools import pairwise, takewhile
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from tests.insight.plan.asking import ask, report, usual, value
 
 from headstart.insight.plan import simple
 from headstart.insight.plan.prefill import prefill
+from headstart.insight.replay.optimum import Optimum
+from headstart.insight.replay.request import Names, Request
 
 MIB, GIB = 2**20, 2**30
 
@@ -122,13 +125,15 @@ def test_share_of_the_gpu() -> None:
 
 @pytest.mark.parametrize(("turns", "rate"), [(1, 0.0), (3, 0.5), (19, 0.9), (20, 19 / 21)])
 def test_hit_rate_of_a_session(turns: int, rate: float) -> None:
-    """003 §05: (T - 1) / (T + 1) = read over read and written; T = 3 gives half."""
+    """003 §05: (T - 1) / (T + 1) = read over read and written; T = 3 gives half. 4a item 8: what
+    its text says, read over written, is (T - 1) / 2."""
     step, read, written = 100, 0, 0
     for turn in range(turns):
         read += turn * step
         written += step
     assert simple.session_hit_rate(turns) == pytest.approx(rate)
     assert read / (read + written) == pytest.approx(rate)
+    assert read / written == pytest.approx((turns - 1) / 2)
 
 
 def test_price_by_uses() -> None:
@@ -219,6 +224,22 @@ def test_3_a_hit_still_attends_to_the_prefix(
 
 
 @pytest.mark.parametrize(
+    ("model", "parameters", "scale", "short", "long"),
+    [("llama-3.1-8b", 8e9, 61_035, 0.53, 2.1), ("llama-3.1-70b", 70e9, 106_812, 0.30, 1.2)],
+)
+def test_3_attention_grows_with_the_prompt(
+    model: str, parameters: float, scale: int, short: float, long: float
+) -> None:
+    """4a item 3: causal attention over the matrices is 2 L d_q S / 2 N: S / 61k for 8B, S / 107k
+    for 70B: 0.53 and 0.30 at 32k, 2.1 and 1.2 at 128k."""
+    shape = ask(model=model).model.shape
+    for tokens, ratio in ((32_768, short), (131_072, long)):
+        told = shape.attention(0, tokens) / simple.linear_flops(parameters, tokens)
+        assert told == pytest.approx(tokens / scale, rel=1e-4)
+        assert told == pytest.approx(ratio, abs=0.05)
+
+
+@pytest.mark.parametrize(
     ("model", "parameters", "flops"),
     [("llama-3-8b", 6.98e9, 5.86e13), ("llama-3-70b", 68.45e9, 5.75e14)],
 )
@@ -280,6 +301,51 @@ def test_8_a_session_has_a_prefix_before_its_first_turn() -> None:
     assert read / total == pytest.approx(0.921, abs=5e-4)
     assert (read + 15_000) / total == pytest.approx(0.939, abs=5e-4)
     assert usual(made, "session_hit_rate_cold") == pytest.approx(0.905, abs=5e-4)
+
+
+def test_8_an_edited_history_breaks_it() -> None:
+    """4a item 8: an agent that drops all but its last five observations reuses no more than what
+    stands before the first one dropped. 20 turns, 30 blocks before them, one block of action and
+    ten of observation each, of which one is left: (T - 1) / (T + 1) is far off, in blocks counted
+    by hand and by the cache's own ceiling; the plan says what it takes for granted."""
+
+    def prompt(turn: int) -> list[str]:
+        seen = [f"base {block}" for block in range(30)]
+        for at in range(turn):
+            kept = 10 if at > turn - 6 else 1
+            seen += [f"action {at}", *(f"{kept} left of {at}: {block}" for block in range(kept))]
+        return seen
+
+    prompts = [prompt(turn) for turn in range(1, 21)]
+    read = sum(
+        sum(1 for _ in takewhile(lambda both: both[0] == both[1], zip(*pair, strict=False)))
+        for pair in pairwise(prompts)
+    )
+    found = read / sum(map(len, prompts))
+    names = Names()
+    numbers: dict[str, int] = {}
+    requests = [
+        names.named(Request(
+            0.0, None, None, None, [numbers.setdefault(word, len(numbers)) for word in words],
+            16 * len(words), 0, 16,
+        ))
+        for words in prompts
+    ]  # fmt: skip
+    assert Optimum(requests).ceiling() == pytest.approx(found)
+    made = report(prefix=30 * 16, turns=20, turn_tokens=11 * 16)
+    assert found < 0.5 < 0.9 < simple.session_hit_rate(20) < value(made, "session_hit_rate_cold")
+    assert "nothing edited, nothing expires" in made.figure("session_hit_rate_cold").how
+    assert made.figure("session_hit_rate_cold").kind == "estimated"
+
+
+def test_9_a_long_document_lowers_the_reusable_share() -> None:
+    """4a item 9: r does not only rise with the turns: after 20 turns of 200 tokens a document of
+    8,000 is new."""
+    before, with_it, behind = (
+        value(report(prefix=prefix, question=question), "ceiling")
+        for prefix, question in ((4000, 200), (4200, 8000), (12_200, 200))
+    )
+    assert with_it < before < behind
 
 
 def test_10_kib_are_not_kb() -> None:

@@ -32,6 +32,7 @@ def test_an_svg_has_the_four_curves_as_text_and_is_the_same_each_time(tmp_path: 
         "Time to first token",
         "Prefixes that fit in the KV pool",
         "Money: a write pays after 0.28 reads",
+        "break-even: 1.28 uses",
         "this plan: 19.6× less",
         "38 ms",
         "this plan: 106",
@@ -46,6 +47,31 @@ def test_with_a_trace_the_third_curve_is_its_hit_rate(tmp_path: Path) -> None:
     told = texts(tmp_path / "plan.svg")
     assert "Hit rate on chat" in told
     assert {"lru", "worth", "optimum (knows the future)", "without a limit"} <= set(told)
+
+
+@pytest.mark.parametrize(
+    ("given", "title"),
+    [
+        ({"read": 1.0}, "Money: a write never pays"),
+        ({"gap": "10m"}, "Money: each use finds it expired"),
+        ({"price": "anthropic/claude-opus-4-5"}, "Money: too short to be cached"),
+    ],
+    ids=str,
+)
+def test_where_nothing_breaks_even_no_point_says_so(
+    tmp_path: Path, given: dict[str, object], title: str
+) -> None:
+    draw(ask(**given), tmp_path / "plan.svg")
+    told = texts(tmp_path / "plan.svg")
+    assert title in told
+    assert not any(words.startswith("break-even") for words in told)
+
+
+def test_a_late_break_even_is_in_the_picture_too(tmp_path: Path) -> None:
+    draw(ask(write=3.0, read=0.9), tmp_path / "plan.svg")
+    told = texts(tmp_path / "plan.svg")
+    assert "break-even: 21.00 uses" in told  # (w - 1) / (1 - r) = 2 / 0.1, after the first use.
+    assert "40" in told
 
 
 def test_a_png_is_a_png(tmp_path: Path) -> None:

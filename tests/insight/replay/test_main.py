@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 
-from headstart.cache import POLICIES
-from headstart.cache.policies.lru import Lru
 from headstart.insight.replay.main import FINDING, FINE, IMPOSSIBLE, UNKNOWN, Given, main
 
 DAY = datetime(2026, 11, 30, tzinfo=UTC)
@@ -175,19 +173,6 @@ def test_stdin_is_read_like_a_file(
     with path.open() as file:
         monkeypatch.setattr("sys.stdin", file)
         assert json.loads(asked(capsys, "json", Path("-"))[1])["points"] == points
-
-
-def test_a_new_policy_appears_by_its_name_alone(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Own(Lru):
-        name = "own"
-
-    monkeypatch.setitem(POLICIES, "own", Own)
-    path = conversations(tmp_path / "m.jsonl")
-    found = json.loads(asked(capsys, "json", path, policies=["own", "lru"])[1])["points"]
-    rates = [point["hit_rate"] for point in found]
-    assert rates[:2] == rates[2:]
 
 
 @pytest.mark.slow

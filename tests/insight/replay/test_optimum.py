@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headstart.insight.replay.optimum import Optimum
-from headstart.insight.replay.traces import Request
+from headstart.insight.replay.request import Request
 
 Path = tuple[int, ...]
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from headstart.cache import POLICIES
 from headstart.insight.replay.optimum import Optimum
 from headstart.insight.replay.replay import replay
-from headstart.insight.replay.traces import Request
+from headstart.insight.replay.request import Request
 
 Path = tuple[int, ...]
 

@@ -5,12 +5,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from tests.insight.replay.test_traces import HEADER, call
+from tests.insight.replay.test_kvt import HEADER, call
 
 from headstart.insight.replay.lines import TraceError
 from headstart.insight.replay.request import Request
 from headstart.insight.replay.source import Reading, Trace
-from headstart.insight.replay.traces import read_kvt, with_drawn_gaps, with_recorded_gaps
 
 MOONCAKE = {"timestamp": 0, "input_length": 600, "output_length": 9, "hash_ids": [4, 8]}
 BAILIAN = {
@@ -47,6 +46,15 @@ def test_a_format_is_told_by_the_first_line_and_gzip_by_its_bytes(
     )
 
 
+def test_hashes_mean_the_same_in_all_files_of_a_recording(tmp_path: Path) -> None:
+    one, two = tmp_path / "1.jsonl", tmp_path / "2.jsonl"
+    trace(one, MOONCAKE | {"hash_ids": [2**63, 2**40]})
+    trace(two, MOONCAKE | {"hash_ids": [2**50, 2**40]})
+    first, second = blocks(Trace([one, two], Reading()).requests())
+    assert len({*first, *second}) == 3
+    assert first[1] == second[1]
+
+
 def test_chats_that_go_on_from_one_another_are_one_session(tmp_path: Path) -> None:
     rows = [
         BAILIAN,
@@ -81,14 +89,19 @@ def test_hashes_of_64_bits_are_numbered(tmp_path: Path) -> None:
     assert len({*one, *two}) == 3
 
 
-def test_a_kvt_file_streams_what_it_holds_when_read_whole(tmp_path: Path) -> None:
-    calls = [call(str(n % 3), n, 1000 * n, [[5 * n, 4], [70_000 * n, 2]]) for n in range(30)]
-    for factor, clock in ((1, with_recorded_gaps), (0, with_drawn_gaps)):
-        rows = [each | {"t": factor * each["t"]} for each in calls]  # type: ignore[operator]
-        read = trace(tmp_path / "t.kvt.gz", HEADER, *rows, span_s=50.0, seed=3)
-        whole = list(clock(read_kvt(tmp_path / "t.kvt.gz"), span_s=50.0, seed=3))
-        assert list(read.requests()) == whole
-        assert list(read.requests()) == whole, "the second time as well"
+def test_a_mooncake_line_is_a_request_whose_last_block_may_be_part_full(tmp_path: Path) -> None:
+    (request,) = trace(tmp_path / "m.gz", MOONCAKE | {"timestamp": 1500}).requests()
+    assert (request.time_s, list(request.blocks), request.output_tokens) == (1.5, [4, 8], 9)
+    assert [request.prefix_tokens(n) for n in range(3)] == [0, 512, 600]
+
+
+def test_several_kvt_files_are_one_stream_in_the_order_of_time(tmp_path: Path) -> None:
+    paths = [tmp_path / "a.kvt", tmp_path / "b.kvt"]
+    for number, path in enumerate(paths):
+        trace(path, HEADER, *(call(f"{number}", n, 1000 * n, [[n, 1]]) for n in range(9)))
+    times = [each.time_s for each in Trace(paths, Reading(span_s=5.0)).requests()]
+    assert len(times) == 18
+    assert times == sorted(times)
 
 
 @pytest.mark.parametrize(

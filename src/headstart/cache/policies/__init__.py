@@ -1,17 +1,23 @@
-"""Eviction policies, one file each, chosen by name."""
+"""Eviction policies, one file each: a class in this folder that has a `name` is one."""
+
+from collections.abc import Iterator
+from importlib import import_module
+from pkgutil import iter_modules
 
 from headstart.cache.policies.base import Policy
-from headstart.cache.policies.fifo import Fifo
-from headstart.cache.policies.gdsf import Gdsf
-from headstart.cache.policies.lfu import Lfu
 from headstart.cache.policies.lru import Lru
-from headstart.cache.policies.s3fifo import S3Fifo
-from headstart.cache.policies.sieve import Sieve
-from headstart.cache.policies.slru import Slru
-from headstart.cache.policies.worth import Worth
 
-POLICIES: dict[str, type[Policy]] = {
-    policy.name: policy for policy in (Worth, Lru, Lfu, Fifo, Slru, Gdsf, S3Fifo, Sieve)
-}
+
+def _found() -> Iterator[type[Policy]]:
+    for file in iter_modules(__path__):
+        module = import_module(f"{__name__}.{file.name}")
+        for each in vars(module).values():
+            own = isinstance(each, type) and each.__module__ == module.__name__
+            if own and "name" in vars(each):
+                yield each
+
+
+POLICIES: dict[str, type[Policy]] = {policy.name: policy for policy in _found()}
+"""By name; a new file is in `serve`, `replay`, `plan` and their plots without another line."""
 
 __all__ = ["POLICIES", "Lru", "Policy"]

@@ -97,7 +97,9 @@ def plan(
     ] = None,
     trace: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Hit rate by cache size on a .jsonl.gz or .kvt.gz."),
+        typer.Option(
+            metavar="FILE", help="Hit rate by cache size on what `headstart replay` reads."
+        ),
     ] = None,
     policy: Annotated[
         list[str] | None,

@@ -127,7 +127,6 @@ def understand(given: Given, *, now: datetime, progress: Progress = iter) -> tup
         if policy not in POLICIES:
             raise PlanError(f"'{policy}' is no policy: choose one of {', '.join(POLICIES)}.")
     drawn = curve(
-        given.trace.name,
         read_trace(given.trace),
         policies=policies,
         pool_tokens=pool_tokens(asked),

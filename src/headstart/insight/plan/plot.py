@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import cycle
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headstart.insight.plan.ask import Ask
 from headstart.insight.plan.errors import PlanError
 from headstart.insight.plan.memory import room
-from headstart.insight.plan.money import Offer, money, reads_to_break_even
+from headstart.insight.plan.money import Offer, lives, money, reads_to_break_even
 from headstart.insight.plan.prefill import prefill
 from headstart.insight.plan.reuse import Prompt
 from headstart.insight.plan.sections.prefill import miss
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 SIZE_INCHES = (8.8, 6.4)
 STEPS = 60
 MOST_USES = 12
+"""Or twice as many as break even."""
+MOST_POINTS = 24
 MOST_LETTERS = 27
 """Of a title."""
 
@@ -126,11 +129,12 @@ def _capacity(axes: "Axes", ask: Ask) -> None:
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter(_plain)
     axes.set(title=f"Hit rate on {_short(curve.name)}", xlabel="KV, GiB", ylabel="hit rate, %")
-    axes.set_ylim(0, 1.1 * 100 * curve.ceiling)
     own, best = curve.planned, max(curve.planned.rates.values())
-    at = own.tokens * scale, 100 * best
-    _mark(axes, *at, f"this pool: {best:.1%}", below=best > curve.ceiling / 2)
-    axes.legend(loc="lower right")
+    label = f"this pool: {best:.1%}"
+    axes.plot([own.tokens * scale], [100 * best], "o", color="black", zorder=5, label=label)
+    axes.set_ylim(0, 1.6 * 100 * curve.ceiling)  # The legend lies above all lines.
+    axes.set_yticks([tick for tick in axes.get_yticks() if tick <= 100])
+    axes.legend(loc="upper left", ncols=2, columnspacing=1.0)
 
 
 def _residents(axes: "Axes", ask: Ask) -> None:
@@ -152,36 +156,43 @@ def _residents(axes: "Axes", ask: Ask) -> None:
 
 
 def _money(axes: "Axes", ask: Ask) -> None:
-    """What the prefix costs by how often it is used."""
+    """What the prefix costs by how often it is used, and where a cache begins to pay."""
     offer = ask.offer
     assert isinstance(offer, Offer)
-    uses: Sequence[int] = range(1, MOST_USES + 1)
-    bills = list(money(offer, ask.prompt, uses, ask.gap))
-    axes.plot(
-        uses,
-        [float(each.prefix_plain) for each in bills],
-        color=ORANGE,
-        linestyle="--",
-        marker="s",
-        markersize=4,
-        label="no cache",
-    )
-    axes.plot(
-        uses,
-        [float(each.prefix) for each in bills],
-        color=BLUE,
-        marker="o",
-        markersize=4,
-        label="with a cache",
-    )
     reads = reads_to_break_even(offer, ask.gap)
-    title = "Money: a write never pays"
-    if reads is not None:
+    if not offer.cached(ask.prompt):
+        title, reads = "Money: too short to be cached", None
+    elif not lives(offer, ask.gap):
+        title, reads = "Money: each use finds it expired", None
+    elif reads is None:
+        title = "Money: a write never pays"
+    else:
         title = f"Money: a write pays after {float(reads):.2f} reads"
+    even = 1 + float(reads or 0)
+    most = max(MOST_USES, ceil(2 * even))
+    uses: Sequence[int] = range(1, most + 1, ceil(most / MOST_POINTS))
+    bills = list(money(offer, ask.prompt, uses, ask.gap))
+    plain = [float(each.prefix_plain) for each in bills]
+    cached = [float(each.prefix) for each in bills]
+    axes.plot(uses, plain, color=ORANGE, ls="--", marker="s", markersize=4, label="no cache")
+    axes.plot(uses, cached, color=BLUE, marker="o", markersize=4, label="with a cache")
+    if reads is not None:
+        at = 3 * len(uses) // 4
+        gaps = (0.0, cached[at]), (cached[at], plain[at])
+        low, high = max(gaps, key=lambda gap: gap[1] - gap[0])
+        axes.annotate(
+            f"break-even: {even:.2f} uses",
+            (even, even * plain[0]),
+            xytext=(uses[at], (low + high) / 2),
+            ha="center",
+            va="center",
+            arrowprops={"arrowstyle": "-", "color": GREY},
+        )
+        axes.plot([even], [even * plain[0]], "o", color="black", markersize=6, zorder=5)
     unit = "dollars" if offer.dollars else "times one plain prefix"
     axes.set(title=title, xlabel="uses, the first included", ylabel=unit)
     axes.set_ylim(bottom=0)
-    axes.set_xticks(range(2, MOST_USES + 1, 2))
+    axes.xaxis.set_major_formatter(_plain)
     axes.legend(loc="upper left")
 
 

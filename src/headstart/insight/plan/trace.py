@@ -1,26 +1,18 @@
 """Hit rate against cache size: a recorded trace, run through the cache itself."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from headstart.insight.plan.errors import PlanError
+from headstart.insight.replay.lines import TraceError
 from headstart.insight.replay.optimum import Optimum
 from headstart.insight.replay.replay import replay
-from headstart.insight.replay.traces import (
-    Request,
-    TraceError,
-    read_kvt,
-    read_mooncake,
-    with_drawn_gaps,
-    with_recorded_gaps,
-)
+from headstart.insight.replay.request import Request
+from headstart.insight.replay.source import Reading, Trace
 
 SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 """Of the footprint: the capacities that are tried, besides the plan's own."""
-SPAN_SECONDS = 8 * 3600.0
-"""Over which conversations without a common clock begin."""
-SEED = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +32,7 @@ class Curve:
     """Hit rates of one trace."""
 
     name: str
+    notes: Sequence[str]
     policies: Sequence[str]
     requests: int
     block_tokens: int
@@ -54,26 +47,36 @@ class Curve:
         return next(point for point in self.points if point.planned)
 
 
-def read_trace(path: Path) -> list[Request]:
-    """A Mooncake (`.jsonl.gz`) or `.kvt.gz` recording. Raises PlanError."""
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A recording that is held whole: it is replayed for each policy and capacity."""
+
+    name: str
+    requests: Sequence[Request]
+    """In blocks whose ids name prefixes."""
+    notes: Sequence[str]
+    """What the recording leaves open, and how that was filled."""
+
+
+def read_trace(path: Path) -> Recorded:
+    """A recording of any format that `headstart replay` reads. Raises PlanError."""
     try:
-        requests = list(_requests(path))
+        trace = Trace([path], Reading())
+        size = trace.block_tokens if trace.tokens else 1
+        return Recorded(path.name, list(trace.named(size=size)), trace.notes)
     except TraceError as error:
         raise PlanError(str(error)) from None
-    if not requests:
-        raise PlanError(f"{path} holds no requests.")
-    return requests
 
 
 def curve(
-    name: str,
-    requests: Sequence[Request],
+    recorded: Recorded,
     *,
     policies: Sequence[str],
     pool_tokens: int,
     progress: Callable[[Iterable[int]], Iterable[int]] = iter,
 ) -> Curve:
-    """Runs `requests` for each policy and capacity; `progress` wraps the sequence of capacities."""
+    """Runs it for each policy and capacity; `progress` wraps the sequence of capacities."""
+    requests = recorded.requests
     optimum = Optimum(requests)
     block = requests[0].block_tokens
     own = min(max(1, pool_tokens // block), optimum.unique_blocks)
@@ -91,15 +94,13 @@ def curve(
         for blocks in progress(sorted(tried))
     ]
     footprint = optimum.unique_blocks * block
-    return Curve(name, policies, len(requests), block, footprint, optimum.ceiling(), points)
-
-
-def _requests(path: Path) -> Iterator[Request]:
-    if path.name.endswith(".kvt.gz"):
-        recording = read_kvt(path)
-        if any(call.after_s for call in recording.calls):
-            return with_recorded_gaps(recording, span_s=SPAN_SECONDS, seed=SEED)
-        return with_drawn_gaps(recording, span_s=SPAN_SECONDS, seed=SEED)
-    if path.name.endswith(".jsonl.gz"):
-        return read_mooncake(path)
-    raise PlanError(f"{path} is neither a .jsonl.gz (Mooncake) nor a .kvt.gz trace.")
+    return Curve(
+        name=recorded.name,
+        notes=recorded.notes,
+        policies=policies,
+        requests=len(requests),
+        block_tokens=block,
+        footprint_tokens=footprint,
+        ceiling=optimum.ceiling(),
+        points=points,
+    )

@@ -1,58 +1,97 @@
-"""A `kvt` recording as a stream that holds none of it in memory but when each call comes."""
+"""The lines of a `kvt` recording: conversations, and their blocks as runs of ids.
 
-import tempfile
+An id names a block and all that stands before it. Conversations have no common clock. Format: the
+README beside the traces.
+"""
+
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
-from headstart.insight.replay.lines import Lines, Moved, nobody
-from headstart.insight.replay.request import Request
-from headstart.insight.replay.traces import drawn_begins, drawn_times, read_call, read_header
+import msgspec
+
+from headstart.insight.replay.lines import TraceError, decoded
+from headstart.insight.replay.request import MOST_IDS, Count, Request
+
+PAGE = 1 << 16
 
 
-class KvtStream:
-    """Conversations have no common clock, so their begins are drawn and all calls sorted by time.
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request; `after_s` counts from the conversation's begin."""
 
-    The lines lie unpacked in a temporary file; a call costs two numbers in memory.
-    """
+    session: str
+    """`12`, and `12.3` for its sub-agent."""
+    turn: int
+    after_s: float
+    stop: str | None
+    runs: tuple[tuple[int, int], ...]
+    prompt_tokens: int
+    output_tokens: int
 
-    def __init__(self, path: Path, *, span_s: float, seed: int, moved: Moved = nobody) -> None:
-        """Reads all of it once. Raises TraceError."""
-        self._path = path
-        self._lines = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the stream)
-        offsets, after, turns, whose = array("Q"), array("d"), array("q"), array("I")
-        sessions: dict[str, int] = {}
-        numbered = iter(Lines(path, moved))
-        self._block_tokens = read_header(path, *next(numbered, (1, b"")))
-        at = 0
-        for number, line in numbered:
-            call = read_call(path, number, line, self._block_tokens)
-            offsets.append(at)
-            after.append(call.after_s)
-            turns.append(call.turn)
-            whose.append(sessions.setdefault(call.session, len(sessions)))
-            at += self._lines.write(line.rstrip() + b"\n")
-        names = list(sessions)
-        self.clock_recorded = any(after)
-        """Within conversations; else gaps are drawn as well."""
-        if self.clock_recorded:
-            roots = [name.partition(".")[0] for name in names]
-            begins = drawn_begins(roots, span_s=span_s, seed=seed)
-            starts = [begins[root] for root in roots]
-            times = array("d", (starts[who] + gap for who, gap in zip(whose, after, strict=True)))
-        else:
-            ordered = sorted(range(len(whose)), key=lambda n: (names[whose[n]], turns[n]))
-            offsets = array("Q", (offsets[n] for n in ordered))
-            times = array("d", drawn_times((names[whose[n]] for n in ordered), span_s, seed=seed))
-        order = sorted(range(len(times)), key=times.__getitem__)
-        self._times = array("d", (times[n] for n in order))
-        self._offsets = array("Q", (offsets[n] for n in order))
+    def at(self, time_s: float, block_tokens: int) -> Request:
+        """The request that it is on a common clock."""
+        return Request(
+            time_s=time_s,
+            session=self.session,
+            turn=self.turn,
+            stop=self.stop,
+            blocks=written_out(self.runs),
+            prompt_tokens=self.prompt_tokens,
+            output_tokens=self.output_tokens,
+            block_tokens=block_tokens,
+        )
 
-    def requests(self, moved: Moved = nobody) -> Iterator[Request]:
-        """In the order of their times. `moved` hears shares of the file's size."""
-        size, calls = self._path.stat().st_size, max(1, len(self._times))
-        for number, (time, offset) in enumerate(zip(self._times, self._offsets, strict=True)):
-            self._lines.seek(offset)
-            call = read_call(self._path, number, self._lines.readline(), self._block_tokens)
-            yield call.at(time, self._block_tokens)
-            moved((number + 1) * size // calls - number * size // calls)
+
+class _Header(msgspec.Struct):
+    kvt: int
+    block: int
+
+
+class _Line(msgspec.Struct):
+    s: str
+    u: Count
+    t: float
+    i: Count
+    o: Count
+    r: tuple[tuple[int, int], ...]
+    c: str | None = None
+
+
+def read_header(path: Path, number: int, line: bytes) -> int:
+    """Tokens of a block, from the first line. Raises TraceError."""
+    header = decoded(path, number, line, _Header)
+    if header.kvt != 1 or header.block < 1:
+        raise TraceError(f"{path.name}:{number}: not version 1 with a block size")
+    return header.block
+
+
+def read_call(path: Path, number: int, line: bytes, block_tokens: int) -> Call:
+    """Any other line. Raises TraceError."""
+    row = decoded(path, number, line, _Line)
+    if sum(count for _, count in row.r) > row.i // block_tokens:
+        raise TraceError(f"{path.name}:{number}: more blocks than input tokens")
+    if any(first < 0 or count < 0 or first + count > MOST_IDS for first, count in row.r):
+        raise TraceError(f"{path.name}:{number}: ids are of 32 bits")
+    return Call(row.s, row.u, row.t / 1000, row.c or None, row.r, row.i, row.o)
+
+
+def written_out(runs: Iterable[tuple[int, int]]) -> "array[int]":
+    """The ids of runs of (first, count)."""
+    blocks = array("I")
+    for first, count in runs:
+        end = first + count
+        while first < end:
+            number, at = divmod(first, PAGE)
+            stop = min(PAGE, at + end - first)
+            blocks += _page(number)[at:stop]
+            first += stop - at
+    return blocks
+
+
+@lru_cache(maxsize=64)
+def _page(number: int) -> "array[int]":
+    """`PAGE` ids in a row: copying a piece of them is faster than counting, and bounded."""
+    return array("I", range(number * PAGE, (number + 1) * PAGE))

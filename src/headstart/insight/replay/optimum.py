@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
-from headstart.insight.replay.traces import Request
+from headstart.insight.replay.request import Request
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,15 @@
 """One request of a recording, as the cache sees it."""
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated
+
+import msgspec
+
+MOST_IDS = 1 << 32
+Count = Annotated[int, msgspec.Meta(ge=0, le=MOST_IDS)]
+"""In a line of a recording."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +33,19 @@ class Request:
     def prefix_tokens(self, blocks: int) -> int:
         """Prompt tokens in the first `blocks` blocks."""
         return min(blocks * self.block_tokens, self.prompt_tokens)
+
+
+def coarsened(requests: Iterable[Request], fold: int) -> Iterator[Request]:
+    """The same requests in blocks `fold` times as large; a rest shorter than a block is dropped.
+
+    Their ids have to name prefixes.
+    """
+    for request in requests:
+        yield replace(
+            request,
+            blocks=request.blocks[fold - 1 :: fold],
+            block_tokens=request.block_tokens * fold,
+        )
 
 
 class Ids:

@@ -7,15 +7,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
+from headstart.insight.replay import bailian, mooncake
 from headstart.insight.replay.bodies import by_bytes, by_tokenizer, read_bodies
-from headstart.insight.replay.kvt import KvtStream
+from headstart.insight.replay.kvt_stream import KvtStream
 from headstart.insight.replay.lines import Lines, Moved, TraceError, decoded, nobody
-from headstart.insight.replay.request import Names, Request
-from headstart.insight.replay.traces import (
-    coarsened,
-    read_bailian,
-    read_mooncake,
-)
+from headstart.insight.replay.request import Names, Request, coarsened
 
 Format = Literal["kvt", "mooncake", "bailian", "bodies"]
 BODY_FIELDS = ("tokens", "prompt", "messages", "input")
@@ -80,11 +76,16 @@ class Trace:
         return self._texts
 
     @property
+    def gaps_drawn(self) -> bool:
+        """Whether time within conversations isn't recorded either."""
+        return not all(each.clock_recorded for each in self._kvt)
+
+    @property
     def notes(self) -> list[str]:
         """What the recording leaves open, and how that was filled."""
         match self.format:
             case "kvt":
-                gaps = "" if all(each.clock_recorded for each in self._kvt) else ", gaps are drawn"
+                gaps = ", gaps are drawn" if self.gaps_drawn else ""
                 hours, seed = self._reading.span_s / 3600, self._reading.seed
                 return [
                     f"No common clock: conversations begin uniformly over {hours:g} h"
@@ -128,15 +129,11 @@ class Trace:
                 streams = [stream.requests(moved) for stream in self._kvt]
                 return merge(*streams, key=lambda request: request.time_s)
             case "mooncake":
-                block = reading.recorded_block or 512
-                return chain.from_iterable(
-                    read_mooncake(path, block_tokens=block, moved=moved) for path in self.paths
-                )
+                block = reading.recorded_block or mooncake.BLOCK_TOKENS
+                return mooncake.read_mooncake(self.paths, block_tokens=block, moved=moved)
             case "bailian":
-                block = reading.recorded_block or 16
-                return chain.from_iterable(
-                    read_bailian(path, block_tokens=block, moved=moved) for path in self.paths
-                )
+                block = reading.recorded_block or bailian.BLOCK_TOKENS
+                return bailian.read_bailian(self.paths, block_tokens=block, moved=moved)
             case "bodies":
                 encode = by_bytes if reading.tokenizer is None else by_tokenizer(reading.tokenizer)
                 return chain.from_iterable(

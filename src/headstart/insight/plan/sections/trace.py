@@ -60,7 +60,9 @@ def section(ask: Ask, curve: Curve) -> Section:
                     Column("optimum", "optimum", "share", "measured"),
                 ),
                 rows,
-                "The cache's own code ran it; the optimum knows the future.",
+                " ".join(
+                    ["The cache's own code ran it; the optimum knows the future.", *curve.notes]
+                ),
             )
         ],
     )

@@ -1,0 +1,56 @@
+"""Qwen-Bailian's recordings: JSON lines, an id for what a block holds, whatever stands before it.
+
+Format: https://github.com/alibaba-edu/qwen-bailian-usagetraces-anon.
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from headstart.insight.replay.hash_ids import HashIds
+from headstart.insight.replay.lines import Lines, Moved, decoded, nobody
+from headstart.insight.replay.request import Count, Request
+
+BLOCK_TOKENS = 16
+MOST_CHATS = 1 << 20
+"""Whose continuation is still recognised."""
+
+
+class _Line(msgspec.Struct):
+    chat_id: int
+    parent_chat_id: int
+    timestamp: float
+    """Seconds."""
+    input_length: Count
+    output_length: Count
+    turn: int
+    hash_ids: list[int]
+
+
+def read_bailian(
+    paths: Iterable[Path], *, block_tokens: int = BLOCK_TOKENS, moved: Moved = nobody
+) -> Iterator[Request]:
+    """The requests of a trace in its order, one file after the other. Raises TraceError.
+
+    A session is a chat and those that go on from it.
+    """
+    ids = HashIds(block_tokens)
+    sessions: dict[int, str] = {}
+    for path in paths:
+        for number, line in Lines(path, moved):
+            row = decoded(path, number, line, _Line)
+            session = sessions.get(row.parent_chat_id) or str(row.chat_id)
+            sessions[row.chat_id] = session
+            if len(sessions) > MOST_CHATS:
+                del sessions[next(iter(sessions))]
+            yield Request(
+                time_s=row.timestamp,
+                session=session,
+                turn=row.turn,
+                stop=None,
+                blocks=ids.packed(path, number, row.hash_ids, row.input_length),
+                prompt_tokens=row.input_length,
+                output_tokens=row.output_length,
+                block_tokens=block_tokens,
+            )
