@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Literal
 
+from msgspec import Struct
+
 Kind = Literal[
     "tool", "system", "developer", "user", "assistant", "thinking", "tool_use", "tool_result"
 ]
@@ -20,9 +22,11 @@ class Mark:
     """As the vendor spells it (`5m`, `12h`); None is the request's or the vendor's default."""
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
-    """One position of the flattened prompt: a tool, a content block, a message without blocks."""
+class Block(Struct, frozen=True):
+    """One position of the flattened prompt: a tool, a content block, a message without blocks.
+
+    A struct: a long conversation has thousands, and dataclasses are built much slower.
+    """
 
     kind: Kind
     digest: bytes

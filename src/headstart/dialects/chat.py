@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from msgspec import Struct
+
 from headstart.contracts.prompt import NO_WISHES, Kind, Mark, Wishes
 from headstart.dialects.cache_hints import NO_HINTS, CacheHints
 from headstart.dialects.sampling import Sampling
@@ -18,8 +20,7 @@ class ToolChoice:
     names: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """A block of the body, in the vendor's order: a tool, a piece of a message's content."""
 
     kind: Kind

@@ -2,9 +2,7 @@
 
 import datetime
 from array import array
-from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -15,7 +13,8 @@ from headstart.text.directory import load_directory
 from headstart.text.errors import TextError
 from headstart.text.incremental import IncrementalEncoder
 from headstart.text.pieces import Pieces
-from headstart.text.seams import Encoded, SeamRules, Seams
+from headstart.text.ruler import Ruler
+from headstart.text.seams import Encoded, SeamRules
 from headstart.text.splice import Splicer
 from headstart.text.template import ChatTemplate
 from headstart.text.tools import ToolFormat, detect_format
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
     from gguf import GGUFReader
 
 
-_SUMMED_AT_ONCE = 64
-"""Tokens: about half of what lies between two seams."""
 REMEMBERED_BYTES = 64 * 1024**2
 """Budget for remembered texts: some 40 conversations of 100,000 tokens."""
 
@@ -145,24 +142,12 @@ class Codec:
     ) -> list[int]:
         """For every place, how many of `ids` lie wholly within its first so many characters.
 
-        `ids` are what `encode` gave for `text` and `scope`; the cost is by place, not by text.
+        `ids` are what `encode` gave for `text` and `scope`. The cost is by place, not by text.
         """
         if not places:
             return []  # Finding the seams reads the whole text.
-        seams = self._incremental.seams(text, scope)
-        return [self._tokens_through(text, ids, place, seams) for place in places]
-
-    def _tokens_through(self, text: str, ids: Sequence[int], place: int, seams: Seams) -> int:
-        start, token = seams.before(place)
-        left = len(text[start:place].encode())
-        while token < len(ids):
-            some = ids[token : token + _SUMMED_AT_ONCE]
-            sums = list(accumulate(map(self._lengths.__getitem__, some)))
-            if sums[-1] > left:
-                return token + bisect_right(sums, left)
-            left -= sums[-1]
-            token += len(sums)
-        return token
+        ruler = Ruler(text, ids, self._lengths, self._incremental.seams(text, scope))
+        return [ruler.tokens_through(place) for place in places]
 
     def detokenizer(self, prompt_tail: Sequence[int] = ()) -> Detokenizer:
         """Streaming decoder for what follows `prompt_tail` (the prompt, or the last of it)."""
