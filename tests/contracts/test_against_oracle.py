@@ -246,7 +246,7 @@ def test_an_automatic_contract_reads_the_longest_whole_units_that_live(
         seen.append((*scope, ids, now + LIFE))
         if source.random() < 0.5:
             output = source.choices(range(3), k=source.randrange(12))
-            contract.finish(asked, output, entries, now)
+            contract.finish(asked, plan, output, entries, now)
             if name == "deepseek":
                 seen.append((*scope, [*ids, *output], now + LIFE))
             if source.random() < 0.7:

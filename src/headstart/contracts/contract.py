@@ -36,6 +36,13 @@ class Contract(Protocol):
         """
         ...
 
-    def finish(self, prompt: Prompt, output: Sequence[int], entries: Entries, now: float) -> None:  # noqa: ARG002
+    def finish(
+        self,
+        prompt: Prompt,  # noqa: ARG002
+        plan: Plan,  # noqa: ARG002
+        output: Sequence[int],  # noqa: ARG002
+        entries: Entries,  # noqa: ARG002
+        now: float,  # noqa: ARG002
+    ) -> None:
         """The answer is whole: some vendors write it too. `output`: its token ids."""
         return
