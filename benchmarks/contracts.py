@@ -39,7 +39,6 @@ def conversation(ids: Sequence[int], blocks: int, *, marked: bool) -> Prompt:
             Block(
                 "user" if index % 2 else "assistant",
                 digest(index.to_bytes(4)),
-                (index + 1) * len(ids) // (blocks + 1),
                 index,
                 f"messages.{index}",
                 Mark() if index in marks else None,
@@ -47,6 +46,7 @@ def conversation(ids: Sequence[int], blocks: int, *, marked: bool) -> Prompt:
             for index in range(blocks)
         ],
         ids,
+        ends=[(index + 1) * len(ids) // (blocks + 1) for index in range(blocks)],
     )
 
 

@@ -142,7 +142,7 @@ def replay(seed: int, name: str, contract: Contract, oracle: Oracle, ttls: tuple
         except Refusal:
             continue
         hit = oracle.readable(asked, now)
-        assert (plan.hit and plan.hit.end) == (None if hit is None else asked.blocks[hit].end)
+        assert (plan.hit and plan.hit.end) == (None if hit is None else asked.ends[hit])
         reused = source.choice((asked.tokens - 1, asked.tokens - 1, source.randrange(asked.tokens)))
         check_sums(plan, reused)
         decision = plan.settle(reused)

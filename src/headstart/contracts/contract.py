@@ -1,7 +1,7 @@
 """What every vendor's rules are reduced to."""
 
 from collections.abc import Sequence
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 from headstart.contracts.entries import Entries
 from headstart.contracts.plan import Plan
@@ -25,9 +25,6 @@ class Refusal(Exception):
 
 class Contract(Protocol):
     """One vendor's cache rules for one model: pure functions, without state of their own."""
-
-    reads_blocks: ClassVar[bool]
-    """Whether it looks at blocks; if not, they need not be located in the prompt."""
 
     def plan(self, prompt: Prompt, entries: Entries, now: float) -> Plan:
         """What the request may read and will write. Changes nothing. Raises Refusal.

@@ -5,7 +5,6 @@ Rules D1 to D6; docs/contracts.md has their sources and what was decided.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from headstart.contracts.contract import Contract
 from headstart.contracts.entries import Entries
@@ -17,8 +16,6 @@ from headstart.contracts.prompt import Prompt
 @dataclass(frozen=True, slots=True)
 class DeepSeek(Contract):
     """The rules for one model. What is written costs nothing, and nothing is promised."""
-
-    reads_blocks: ClassVar[bool] = False
 
     minimum: int = 64
     unit: int = 64

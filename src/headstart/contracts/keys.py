@@ -86,6 +86,5 @@ def longest_block(
     for index in sorted(keys, reverse=True):
         entry = entries.find(prompt.tenant, keys[index], now)
         if entry is not None:
-            end = prompt.blocks[index].end
-            return Hit(keys[index], end, entry.lifetime, entry.seconds)
+            return Hit(keys[index], prompt.ends[index], entry.lifetime, entry.seconds)
     return None

@@ -31,8 +31,6 @@ class Block(Struct, frozen=True):
     kind: Kind
     digest: bytes
     """Of all it says, its kind and role included, its mark excluded; DIGEST_BYTES long."""
-    end: int
-    """Tokens of the rendered prompt through this block; never less than the block before it."""
     message: int
     """Index of its message, or of its run of system blocks or tools, in the request."""
     path: str
@@ -83,6 +81,11 @@ class Prompt:
     left out.
     """
     wishes: Wishes = NO_WISHES
+    ends: Sequence[int] = ()
+    """For each block, the tokens of the rendered prompt through it; they never fall.
+
+    They may be worked out when they are asked for: ask for those alone that something hangs on.
+    """
 
     @property
     def tokens(self) -> int:

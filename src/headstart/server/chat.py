@@ -68,7 +68,7 @@ def to_job(ctx: Context, asked: ChatRequest, call: Call, voice: Voice) -> Job:
     adapter = ctx.adapter(asked.model)
     terms = ctx.terms.of(asked.model, voice.vendor)
     try:
-        prompt = locate(ctx, asked, tenant, blocks=terms.contract.reads_blocks)
+        prompt = locate(ctx, asked, tenant)
     except TemplateError as error:
         raise invalid(str(error), voice.prompt_field) from error
     grammar = _grammar(ctx, asked)

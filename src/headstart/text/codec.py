@@ -137,17 +137,9 @@ class Codec:
         """The prompt's ids. The template alone decides on BOS, so there is never a second one."""
         return self.encode(self.render(conversation), scope)
 
-    def tokens_through(
-        self, text: str, ids: Sequence[int], places: Sequence[int], scope: str
-    ) -> list[int]:
-        """For every place, how many of `ids` lie wholly within its first so many characters.
-
-        `ids` are what `encode` gave for `text` and `scope`. The cost is by place, not by text.
-        """
-        if not places:
-            return []  # Finding the seams reads the whole text.
-        ruler = Ruler(text, ids, self._lengths, self._incremental.seams(text, scope))
-        return [ruler.tokens_through(place) for place in places]
+    def ruler(self, text: str, ids: Sequence[int], scope: str) -> Ruler:
+        """Measures tokens in `text`. `ids` are what `encode` gave for it and `scope`."""
+        return Ruler(text, ids, self._lengths, self._incremental.seams(text, scope))
 
     def detokenizer(self, prompt_tail: Sequence[int] = ()) -> Detokenizer:
         """Streaming decoder for what follows `prompt_tail` (the prompt, or the last of it)."""

@@ -43,16 +43,17 @@ def read(body: bytes, into: type[T], where: str = "") -> T:
 
 def _named(value: Any, kind: inspect.Type, path: str, strangers: list[Violation]) -> Any:
     """`value` with fields by their one name and without nulls."""
-    match kind, value:
-        case inspect.ListType(item_type=item), list():
-            return [_named(v, item, f"{path}[{i}]", strangers) for i, v in enumerate(value)]
-        case inspect.StructType(cls), dict():
-            return _fields(value, cls, path, strangers)
-        case inspect.DictType(value_type=item), dict():
-            return {
-                key: _named(each, item, f"{path}[{index}].value", strangers)
-                for index, (key, each) in enumerate(value.items())
-            }
+    if isinstance(value, list) and isinstance(kind, inspect.ListType):
+        item = kind.item_type
+        return [_named(v, item, f"{path}[{i}]", strangers) for i, v in enumerate(value)]
+    if isinstance(value, dict) and isinstance(kind, inspect.StructType):
+        return _fields(value, kind.cls, path, strangers)
+    if isinstance(value, dict) and isinstance(kind, inspect.DictType):
+        item = kind.value_type
+        return {
+            key: _named(each, item, f"{path}[{index}].value", strangers)
+            for index, (key, each) in enumerate(value.items())
+        }
     return value
 
 
@@ -66,14 +67,19 @@ def _fields(
             at = f" at '{path}'" if path else ""
             text = f'Invalid JSON payload received. Unknown name "{key}"{at}: Cannot find field.'
             strangers.append(Violation(text, path))
-        elif each is not None:
-            name, inner = known[key]
-            if name in named:
-                other = camel(name) if key == name else name
-                text = f"Invalid value at '{path}': '{other}' and '{key}' are one field."
-                raise BadRequest.of([Violation(text, path)])
+            continue
+        if each is None:
+            continue
+        name, inner = known[key]
+        if name in named:
+            other = camel(name) if key == name else name
+            text = f"Invalid value at '{path}': '{other}' and '{key}' are one field."
+            raise BadRequest.of([Violation(text, path)])
+        if inner is None:
+            named[name] = each
+        else:
             place = f"{path}.{name}" if path else name
-            named[name] = each if inner is None else _named(each, inner, place, strangers)
+            named[name] = _named(each, inner, place, strangers)
     return named
 
 

@@ -46,7 +46,7 @@ def tool_part(tool: Tool, path: str) -> Part:
     """A tool on offer; the order of its schema's keys counts."""
     said = msgspec.json.encode((tool.name, tool.description, tool.parameters))
     shown = (tool.name, tool.description) if tool.description else (tool.name,)
-    return Part("tool", path, digest(b"tool", said), shown)
+    return Part("tool", digest(b"tool", said), -1, path, shown=shown)
 
 
 def text_part(
@@ -54,13 +54,13 @@ def text_part(
 ) -> Part:
     """A piece of a message. `distinct`: what else makes it differ from one of the same text."""
     said = digest(f"{kind} {distinct}".encode(), text.encode())
-    return Part(kind, path, said, (text,), message, mark)
+    return Part(kind, said, message, path, mark, shown=(text,))
 
 
 def call_part(name: str, arguments: str, path: str, message: int) -> Part:
     """A tool call that was made."""
     said = digest(b"tool_use", name.encode(), arguments.encode())
-    return Part("tool_use", path, said, (name, arguments), message)
+    return Part("tool_use", said, message, path, shown=(name, arguments))
 
 
 def _texts(message: AnyMessage, content: Content, index: int) -> Iterator[Part]:

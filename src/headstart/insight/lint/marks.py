@@ -4,6 +4,7 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from headstart.contracts.diagnosis import end_before
 from headstart.contracts.plan import Write
 from headstart.insight.asked.asked import Asked
 from headstart.insight.causes import Cause
@@ -48,7 +49,8 @@ class Marks:
         self, asked: Asked, now: Rehearsed, heard: Heard, before: Rehearsed | None
     ) -> Iterator[Misplaced]:
         profile, prompt = now.profile, now.prompt
-        marked = [block for block in prompt.blocks if block.mark is not None]
+        places = [at for at, block in enumerate(prompt.blocks) if block.mark is not None]
+        marked = [prompt.blocks[at] for at in places]
         if now.refusal is not None:
             many = profile.marks is not None and len(marked) >= profile.marks
             many = many and "maximum" in str(now.refusal)
@@ -61,7 +63,7 @@ class Marks:
         assert now.plan is not None, "it wasn't refused"
         asks = bool(marked) or prompt.wishes.automatic is not None
         if asks and not now.plan.writes:
-            end = max((block.end for block in marked), default=prompt.tokens)
+            end = prompt.ends[places[-1]] if places else prompt.tokens
             said = f"{end} tokens of at least {profile.minimum}"
             yield Misplaced(Cause.BELOW_MINIMUM, marked[-1].path if marked else "", end, said)
             return
@@ -69,7 +71,7 @@ class Marks:
             return
         assert heard.earlier is not None, "it was rehearsed"
         common = first_difference(heard.earlier.pieces, asked.pieces)
-        end = prompt.blocks[common - 1].end if common else 0
+        end = end_before(prompt, common)
         read = 0 if now.plan.hit is None else now.plan.hit.end
         if end < profile.minimum:
             return
