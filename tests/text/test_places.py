@@ -128,3 +128,12 @@ def test_tokens_through_a_place_are_those_that_lie_wholly_before_it(
         room = len(text[:place].encode())
         assert sum(lengths[:count]) <= room
         assert count == len(ids) or sum(lengths[: count + 1]) > room
+
+
+@settings(deadline=None)
+@given(st.text(alphabet=LETTERS, min_size=1, max_size=200))
+def test_no_token_stands_for_more_characters_than_the_longest(
+    default_codec: Codec, text: str
+) -> None:
+    padded = text + " " * 200 + "-" * 200
+    assert len(default_codec.encode(padded)) * default_codec.longest_token >= len(padded)

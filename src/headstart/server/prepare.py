@@ -71,6 +71,21 @@ def to_hints(asked: CacheHints, *, tools: bool = False) -> Hints:
     return Hints(asked.session, asked.ended, asked.expected_gap, tools)
 
 
+def check_length(ctx: Context, text: str, field: str) -> None:
+    """Raises ApiError 400 for a text that is too long in any tokens: to count them takes seconds.
+
+    A text of 20 MB has some five million.
+    """
+    limit = ctx.engine.context_length
+    least = -(-len(text) // ctx.codec.longest_token)
+    if least > limit:
+        message = (
+            f"This model's maximum context length is {limit} tokens. However, you requested"
+            f" at least {least} tokens in the {field}. Reduce its length."
+        )
+        raise context_length_exceeded(message, field, prompt_tokens=least, limit=limit)
+
+
 def check_ids(ctx: Context, ids: Sequence[int], field: str) -> None:
     """Raises ApiError 400 for ids the model has no token for."""
     size = ctx.vocab_size

@@ -50,6 +50,8 @@ class Codec:
         vocabulary = assets.tokenizer.get_vocab(with_added_tokens=True)
         self.vocab_size = max(vocabulary.values()) + 1
         """Highest id the tokenizer knows, plus one; the model's head may be padded beyond it."""
+        self.longest_token = max(map(len, vocabulary))
+        """No token stands for more characters, unless the tokenizer drops or joins some."""
         self._prompt_prefix = _prompt_prefix(assets)
         special = self._pieces.special_ids
         self.tool_format: ToolFormat = detect_format(self._template.source, special)
