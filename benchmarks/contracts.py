@@ -17,6 +17,8 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import replace
 
+from msgspec import structs
+
 from headstart.contracts.entries import Entries
 from headstart.contracts.prompt import Block, Mark, Prompt, digest
 from headstart.contracts.registry import CONTRACTS, build
@@ -37,7 +39,6 @@ def conversation(ids: Sequence[int], blocks: int, *, marked: bool) -> Prompt:
             Block(
                 "user" if index % 2 else "assistant",
                 digest(index.to_bytes(4)),
-                (index + 1) * len(ids) // (blocks + 1),
                 index,
                 f"messages.{index}",
                 Mark() if index in marks else None,
@@ -45,6 +46,7 @@ def conversation(ids: Sequence[int], blocks: int, *, marked: bool) -> Prompt:
             for index in range(blocks)
         ],
         ids,
+        ends=[(index + 1) * len(ids) // (blocks + 1) for index in range(blocks)],
     )
 
 
@@ -59,7 +61,7 @@ def measure(name: str, blocks: int, repeats: int, *, packed: bool) -> list[float
     spent = []
     for repeat in range(repeats + 1):
         ids[-NEW:] = array("I", source.choices(range(VOCABULARY), k=NEW))
-        changed = replace(known.blocks[-1], digest=digest(b"new", repeat.to_bytes(4)))
+        changed = structs.replace(known.blocks[-1], digest=digest(b"new", repeat.to_bytes(4)))
         prompt = replace(
             known, ids=ids if packed else ids.tolist(), blocks=[*known.blocks[:-1], changed]
         )

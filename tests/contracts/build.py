@@ -68,6 +68,7 @@ def numbered(
 def prompt(*parts: Part, ids: Sequence[int] | None = None, **changes: Any) -> Prompt:
     """One message a block, unless the parts say otherwise."""
     blocks: list[Block] = []
+    ends: list[int] = []
     end = 0
     for index, one in enumerate(parts):
         end += one.tokens
@@ -76,7 +77,8 @@ def prompt(*parts: Part, ids: Sequence[int] | None = None, **changes: Any) -> Pr
             one.kind, f"messages.{message}.content.0"
         )
         said = digest(one.kind.encode(), one.text.encode(), one.tokens.to_bytes(4))
-        blocks.append(Block(one.kind, said, end, message, path, one.mark, one.markable))
+        blocks.append(Block(one.kind, said, message, path, one.mark, one.markable))
+        ends.append(end)
     fields: dict[str, Any] = {"tenant": "acme", "model": "model"}
     wishes = {name: changes.pop(name) for name in list(changes) if name in Wishes.__slots__}
     if "automatic" in wishes and not isinstance(wishes["automatic"], Mark):
@@ -85,6 +87,7 @@ def prompt(*parts: Part, ids: Sequence[int] | None = None, **changes: Any) -> Pr
     return Prompt(
         **{**fields, **changes},
         blocks=blocks,
+        ends=ends,
         ids=[0] * (end + SUFFIX) if ids is None else ids,
         wishes=Wishes(**wishes),
     )

@@ -58,18 +58,18 @@ class Oracle:
         return {
             index: seconds
             for index, seconds in self.marks(prompt).items()
-            if prompt.blocks[index].end >= self.minimum
+            if prompt.ends[index] >= self.minimum
         }
 
     def bill(self, prompt: Prompt, now: float, reused: int) -> tuple[int, dict[float, int]]:
         """A, B and C of the vendor (A10): what is read, and what is written by seconds of life."""
         index = self.readable(prompt, now)
-        read = 0 if index is None else min(prompt.blocks[index].end, reused)
+        read = 0 if index is None else min(prompt.ends[index], reused)
         if read < self.minimum:
             read = 0
         ends = {s: [0] for s in self.marks(prompt).values()}
         for mark, seconds in self.boundaries(prompt).items():
-            ends[seconds].append(prompt.blocks[mark].end)
+            ends[seconds].append(prompt.ends[mark])
         written: dict[float, int] = {}
         done = read
         for seconds in sorted(ends, reverse=True):

@@ -142,7 +142,7 @@ def replay(seed: int, name: str, contract: Contract, oracle: Oracle, ttls: tuple
         except Refusal:
             continue
         hit = oracle.readable(asked, now)
-        assert (plan.hit and plan.hit.end) == (None if hit is None else asked.blocks[hit].end)
+        assert (plan.hit and plan.hit.end) == (None if hit is None else asked.ends[hit])
         reused = source.choice((asked.tokens - 1, asked.tokens - 1, source.randrange(asked.tokens)))
         check_sums(plan, reused)
         decision = plan.settle(reused)
@@ -246,7 +246,7 @@ def test_an_automatic_contract_reads_the_longest_whole_units_that_live(
         seen.append((*scope, ids, now + LIFE))
         if source.random() < 0.5:
             output = source.choices(range(3), k=source.randrange(12))
-            contract.finish(asked, output, entries, now)
+            contract.finish(asked, plan, output, entries, now)
             if name == "deepseek":
                 seen.append((*scope, [*ids, *output], now + LIFE))
             if source.random() < 0.7:

@@ -42,8 +42,9 @@ def test_d3_only_a_beginning_counts(server: Server) -> None:
 
 def test_d4_the_answer_is_read_in_the_next_turn(server: Server) -> None:
     first = asked(640)
-    server.ask(first)
-    server.contract.finish(first, IDS[640:900], server.entries, 1.0)
+    plan = server.plan(first)
+    plan.commit(server.entries, 0.0)
+    server.contract.finish(first, plan, IDS[640:900], server.entries, 1.0)
     assert server.ask(asked(1000), now=2.0, reused=899).read == 896
 
 
@@ -67,6 +68,5 @@ def test_d5_what_is_not_used_for_six_hours_is_gone(server: Server, now: float, h
 @pytest.mark.parametrize("field", ["tenant", "model"])
 def test_tenants_and_models_share_nothing(server: Server, field: str) -> None:
     first = asked(640, **{field: "one"})
-    server.ask(first)
-    server.contract.finish(first, IDS[640:900], server.entries, 0.0)
+    server.contract.finish(first, server.plan(first), IDS[640:900], server.entries, 0.0)
     assert server.ask(asked(1000, **{field: "two"}), reused=999).read == 0

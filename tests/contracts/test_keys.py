@@ -75,6 +75,11 @@ def test_a_units_key_says_everything_before_it() -> None:
     assert [one == other for one, other in zip(keys, changed, strict=True)] == [True] + [False] * 4
 
 
+def test_keys_go_on_behind_the_last_one() -> None:
+    keys = unit_keys(FIRST, range(43), 8)
+    assert keys[:3] + unit_keys(keys[2], range(24, 43), 8) == keys
+
+
 def test_ids_that_are_packed_already_have_the_same_keys() -> None:
     ids = [*range(100)]
     assert unit_keys(FIRST, array("I", ids), 8) == unit_keys(FIRST, array("q", ids), 8)

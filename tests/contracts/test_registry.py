@@ -16,7 +16,7 @@ def test_every_contract_is_built_by_name_and_answers(name: str) -> None:
     entries = Entries()
     plan = contract.plan(asked, entries, 0.0)
     plan.commit(entries, 0.0)
-    contract.finish(asked, [1, 2, 3], entries, 1.0)
+    contract.finish(asked, plan, [1, 2, 3], entries, 1.0)
     decision = contract.plan(asked, entries, 2.0).settle(4900)
     assert decision.fresh + decision.read + sum(decision.written.values()) == asked.tokens
 

@@ -1,28 +1,31 @@
 """Prompts kept to be compared with: by tenant, within a bound, without their tokens."""
 
 from headstart.contracts.prompt import Block, Prompt
+from headstart.dialects.chat import Part
 from headstart.server.compared import Compared
 
 
 def prompt(*said: bytes, tenant: str = "a") -> Prompt:
     blocks = [
-        Block("user", word.ljust(16), 10 * (number + 1), number, f"messages.{number}.content.0")
+        Part("user", word.ljust(16), number, f"messages.{number}.content.0", shown=(f"{word!r}",))
         for number, word in enumerate(said)
     ]
-    return Prompt(tenant, "m", blocks, range(10 * len(said)))
+    ends = range(10, 10 * len(said) + 1, 10)
+    return Prompt(tenant, "m", blocks, range(10 * len(said)), ends=ends)
 
 
 def kept(compared: Compared, *answers: str, tenant: str = "a") -> list[bool]:
     return [compared.get(tenant, answer) is not None for answer in answers]
 
 
-def test_a_prompt_is_kept_without_its_tokens() -> None:
+def test_a_prompt_is_kept_without_its_tokens_and_texts() -> None:
     compared = Compared()
     compared.add("msg_1", prompt(b"one", b"two"))
     found = compared.get("a", "msg_1")
     assert found is not None
     assert len(found.blocks) == 2
-    assert list(found.ids) == []
+    assert [type(block) for block in found.blocks] == [Block, Block]
+    assert (list(found.ids), list(found.ends)) == ([], [10, 20])
 
 
 def test_a_tenant_knows_its_own_prompts_only() -> None:

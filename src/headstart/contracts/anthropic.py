@@ -5,7 +5,6 @@ Rules A1 to A18; docs/contracts.md has their sources and what was decided where 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from headstart.contracts.contract import Contract, Refusal
 from headstart.contracts.diagnosis import Diagnosis, differ, end_before, first_difference
@@ -34,8 +33,6 @@ DEFAULTS: Mapping[str, str] = {
 class Anthropic(Contract):
     """The rules for one model."""
 
-    reads_blocks: ClassVar[bool] = True
-
     minimum: int
     """Tokens of the shortest prefix that is cached (A7)."""
     lookback: int = 20
@@ -53,9 +50,9 @@ class Anthropic(Contract):
             _root(prompt), prompt.blocks, reach, _settings_between(prompt.blocks, prompt.settings)
         )
         writes = (
-            Write(keys[index], prompt.blocks[index].end, ttl, self.lifetimes[ttl])
+            Write(keys[index], end, ttl, self.lifetimes[ttl])
             for index, ttl in sorted(marks.items())
-            if prompt.blocks[index].end >= self.minimum
+            if (end := prompt.ends[index]) >= self.minimum
         )
         return Plan(
             prompt.tenant,
@@ -74,10 +71,10 @@ class Anthropic(Contract):
         if previous is None:
             return Diagnosis("previous_message_not_found")
         index = first_difference(previous.blocks, current.blocks)
-        total = end_before(previous.blocks, len(previous.blocks))
+        total = end_before(previous, len(previous.blocks))
         if previous.model != current.model or differ(previous, current, ("speed",), DEFAULTS):
             return Diagnosis("model_changed", missed=total)
-        kept = total if index is None else end_before(previous.blocks, index)
+        kept = total if index is None else end_before(previous, index)
         for level, name in ((1, "system_changed"), (0, "tools_changed")):
             if _of_level(previous.blocks, level) != _of_level(current.blocks, level):
                 return Diagnosis(name, missed=total - kept)

@@ -1,7 +1,7 @@
 """What every vendor's rules are reduced to."""
 
 from collections.abc import Sequence
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 from headstart.contracts.entries import Entries
 from headstart.contracts.plan import Plan
@@ -26,9 +26,6 @@ class Refusal(Exception):
 class Contract(Protocol):
     """One vendor's cache rules for one model: pure functions, without state of their own."""
 
-    reads_blocks: ClassVar[bool]
-    """Whether it looks at blocks; if not, they need not be located in the prompt."""
-
     def plan(self, prompt: Prompt, entries: Entries, now: float) -> Plan:
         """What the request may read and will write. Changes nothing. Raises Refusal.
 
@@ -36,6 +33,13 @@ class Contract(Protocol):
         """
         ...
 
-    def finish(self, prompt: Prompt, output: Sequence[int], entries: Entries, now: float) -> None:  # noqa: ARG002
+    def finish(
+        self,
+        prompt: Prompt,  # noqa: ARG002
+        plan: Plan,  # noqa: ARG002
+        output: Sequence[int],  # noqa: ARG002
+        entries: Entries,  # noqa: ARG002
+        now: float,  # noqa: ARG002
+    ) -> None:
         """The answer is whole: some vendors write it too. `output`: its token ids."""
         return

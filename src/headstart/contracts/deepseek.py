@@ -3,14 +3,12 @@
 Rules D1 to D6; docs/contracts.md has their sources and what was decided.
 """
 
-from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from headstart.contracts.contract import Contract
 from headstart.contracts.entries import Entries
-from headstart.contracts.keys import longest_unit, root, unit_keys
+from headstart.contracts.keys import first_unit, longest_unit, root, unit_keys
 from headstart.contracts.plan import Plan, Trail
 from headstart.contracts.prompt import Prompt
 
@@ -19,8 +17,6 @@ from headstart.contracts.prompt import Prompt
 class DeepSeek(Contract):
     """The rules for one model. What is written costs nothing, and nothing is promised."""
 
-    reads_blocks: ClassVar[bool] = False
-
     minimum: int = 64
     unit: int = 64
     lifetimes: Mapping[str, float] = field(default_factory=lambda: {"automatic": 21600})
@@ -28,22 +24,27 @@ class DeepSeek(Contract):
 
     def plan(self, prompt: Prompt, entries: Entries, now: float) -> Plan:
         """Reads the longest run of whole units that is known, writes them all (D3)."""
-        trail = self._trail(prompt, prompt.ids)
+        keys = unit_keys(root("deepseek", prompt.model), prompt.ids, self.unit, self.minimum)
         return Plan(
             prompt.tenant,
             prompt.tokens,
-            longest_unit(trail.keys, prompt, entries, now, unit=self.unit, minimum=self.minimum),
-            trail=trail,
+            longest_unit(keys, prompt, entries, now, unit=self.unit, minimum=self.minimum),
+            trail=self._trail(keys),
             unit=self.unit,
             minimum=self.minimum,
         )
 
-    def finish(self, prompt: Prompt, output: Sequence[int], entries: Entries, now: float) -> None:
+    def finish(
+        self, prompt: Prompt, plan: Plan, output: Sequence[int], entries: Entries, now: float
+    ) -> None:
         """The answer is cached too, so that the next turn reads it (D4)."""
-        whole = array("I", prompt.ids)
-        whole.extend(output)
-        self._trail(prompt, whole).commit(entries, prompt.tenant, now)
+        known = () if plan.trail is None else plan.trail.keys
+        first, done, minimum = root("deepseek", prompt.model), 0, self.minimum
+        if known:
+            first, minimum = known[-1], 0
+            done = first_unit(self.unit, self.minimum) + (len(known) - 1) * self.unit
+        more = unit_keys(first, [*prompt.ids[done:], *output], self.unit, minimum)
+        self._trail([*known, *more]).commit(entries, prompt.tenant, now)
 
-    def _trail(self, prompt: Prompt, ids: Sequence[int]) -> Trail:
-        keys = unit_keys(root("deepseek", prompt.model), ids, self.unit, self.minimum)
+    def _trail(self, keys: Sequence[bytes]) -> Trail:
         return Trail(keys, next(iter(self.lifetimes.values())))

@@ -26,9 +26,9 @@ def first_difference(previous: Sequence[Block], current: Sequence[Block]) -> int
     return None
 
 
-def end_before(blocks: Sequence[Block], index: int) -> int:
+def end_before(prompt: Prompt, index: int) -> int:
     """Tokens before this block."""
-    return blocks[index - 1].end if index else 0
+    return prompt.ends[index - 1] if index else 0
 
 
 def differ(

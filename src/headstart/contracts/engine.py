@@ -1,7 +1,6 @@
 """Our own plain truth: what was reused, to the token. No marks, no minimum, nothing written."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from headstart.contracts.contract import Contract
 from headstart.contracts.entries import Entries
@@ -12,8 +11,6 @@ from headstart.contracts.prompt import Prompt
 @dataclass(frozen=True, slots=True)
 class Engine(Contract):
     """For those who want no vendor's rules. Marks are accepted: every prefix is cached anyway."""
-
-    reads_blocks: ClassVar[bool] = False
 
     def plan(self, prompt: Prompt, entries: Entries, now: float) -> Plan:  # noqa: ARG002
         """Everything may be read."""

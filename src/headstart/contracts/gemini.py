@@ -6,7 +6,6 @@ docs/contracts.md has their sources and what was decided.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from headstart.contracts.contract import Contract
 from headstart.contracts.entries import Entries
@@ -18,8 +17,6 @@ from headstart.contracts.prompt import Prompt
 @dataclass(frozen=True, slots=True)
 class Gemini(Contract):
     """The rules for one model."""
-
-    reads_blocks: ClassVar[bool] = False
 
     minimum: int
     """Tokens of the shortest prefix that is cached implicitly (G2)."""

@@ -50,20 +50,18 @@ def block_keys(
 def unit_keys(first: bytes, ids: Sequence[int], unit: int, minimum: int = 0) -> list[bytes]:
     """The keys of the prefixes of each whole multiple of `unit` tokens from `minimum` on.
 
-    `ids` may be an `array("I")`, which spares the packing.
+    Each is made from the one before it: with the last one as `first`, keys go on behind it. `ids`
+    may be an `array("I")`, which spares the packing.
     """
     packed = ids if isinstance(ids, array) and ids.typecode == "I" else array("I", ids)
-    size = packed.itemsize
+    step = unit * packed.itemsize
     words = memoryview(packed).cast("B")
-    state = blake2b(first, digest_size=DIGEST_BYTES)
+    key = first
     keys = []
-    shortest = first_unit(unit, minimum)
-    begin = 0
-    for end in range(shortest * size, len(words) + 1, unit * size):
-        state.update(words[begin:end])
-        keys.append(state.copy().digest())
-        begin = end
-    return keys
+    for begin in range(0, len(words) - step + 1, step):
+        key = blake2b(key + words[begin : begin + step], digest_size=DIGEST_BYTES).digest()
+        keys.append(key)
+    return keys[first_unit(unit, minimum) // unit - 1 :]
 
 
 def first_unit(unit: int, minimum: int) -> int:
@@ -88,6 +86,5 @@ def longest_block(
     for index in sorted(keys, reverse=True):
         entry = entries.find(prompt.tenant, keys[index], now)
         if entry is not None:
-            end = prompt.blocks[index].end
-            return Hit(keys[index], end, entry.lifetime, entry.seconds)
+            return Hit(keys[index], prompt.ends[index], entry.lifetime, entry.seconds)
     return None

@@ -3,10 +3,10 @@
 Rules O1 to O11 and O14 to O19; docs/contracts.md has their sources and what was decided.
 """
 
+from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import ClassVar
 
 from headstart.contracts.contract import Contract
 from headstart.contracts.diagnosis import Diagnosis, differ, end_before, first_difference
@@ -36,8 +36,6 @@ REASONS = (
 class OpenAIBreakpoints(Contract):
     """The rules for one model."""
 
-    reads_blocks: ClassVar[bool] = True
-
     minimum: int = 1024
     """Tokens of the shortest prefix that is cached (O4)."""
     marks: int = 4
@@ -56,7 +54,7 @@ class OpenAIBreakpoints(Contract):
         keys = block_keys(_root(prompt), blocks, {*bounds.writes, *bounds.candidates})
         readable = {index: keys[index] for index in bounds.candidates}
         writes = (
-            Write(keys[index], blocks[index].end, ttl, self.lifetimes[ttl])
+            Write(keys[index], prompt.ends[index], ttl, self.lifetimes[ttl])
             for index, ttl in sorted(bounds.writes.items())
         )
         return Plan(
@@ -76,15 +74,15 @@ class OpenAIBreakpoints(Contract):
         if previous is None:
             return Diagnosis("comparison_response_not_found")
         bounds = self._bounds(previous)
-        ends = [previous.blocks[index].end for index in {*bounds.writes, *bounds.candidates}]
-        if not ends:
+        reach = {*bounds.writes, *bounds.candidates}
+        if not reach:
             return Diagnosis("unavailable")
-        reusable = max(ends)
+        reusable = previous.ends[max(reach)]
         reason = _setting_changed(previous, current)
         if reason is not None:
             return Diagnosis("cache_miss", reason, reusable, reusable)
         index = first_difference(previous.blocks, current.blocks)
-        kept = reusable if index is None else end_before(previous.blocks, index)
+        kept = reusable if index is None else end_before(previous, index)
         tools = _tools(previous) != _tools(current)
         if tools or kept < reusable:
             missed = max(0, reusable - kept)
@@ -106,17 +104,15 @@ class OpenAIBreakpoints(Contract):
                 writes = [*_last(latest, self.marks - 1), ends[0]]
                 candidates = set(_last(sorted({*latest, ends[0]}), self.window))
                 candidates |= {*ends, *_developer_end(prompt.blocks)}
-        long = {index for index in marked.keys() | candidates if self._is_long(prompt, index)}
+        first = bisect_left(prompt.ends, self.minimum)
         return _Bounds(
-            {index: marked[index] for index in writes if index in long}, candidates & long
+            {index: marked[index] for index in writes if index >= first},
+            {index for index in candidates if index >= first},
         )
 
     @property
     def _default(self) -> str:
         return next(iter(self.lifetimes))
-
-    def _is_long(self, prompt: Prompt, index: int) -> bool:
-        return prompt.blocks[index].end >= self.minimum
 
     def _marked(self, prompt: Prompt) -> dict[int, str]:
         """The lifetime at each breakpoint, ascending. Raises Refusal."""

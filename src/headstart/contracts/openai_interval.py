@@ -5,7 +5,6 @@ Rules O12 and O13; docs/contracts.md has their sources and what was decided.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from headstart.contracts.contract import Contract, Refusal
 from headstart.contracts.entries import Entries
@@ -18,8 +17,6 @@ from headstart.contracts.prompt import Prompt, digest
 @dataclass(frozen=True, slots=True)
 class OpenAIInterval(Contract):
     """The rules for one model. What is written costs nothing, and nothing is promised."""
-
-    reads_blocks: ClassVar[bool] = True
 
     minimum: int = 1024
     """Tokens of the shortest prefix that is cached."""

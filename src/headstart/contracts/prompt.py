@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Literal
 
+from msgspec import Struct
+
 Kind = Literal[
     "tool", "system", "developer", "user", "assistant", "thinking", "tool_use", "tool_result"
 ]
@@ -20,15 +22,15 @@ class Mark:
     """As the vendor spells it (`5m`, `12h`); None is the request's or the vendor's default."""
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
-    """One position of the flattened prompt: a tool, a content block, a message without blocks."""
+class Block(Struct, frozen=True):
+    """One position of the flattened prompt: a tool, a content block, a message without blocks.
+
+    A struct: a long conversation has thousands, and dataclasses are built much slower.
+    """
 
     kind: Kind
     digest: bytes
     """Of all it says, its kind and role included, its mark excluded; DIGEST_BYTES long."""
-    end: int
-    """Tokens of the rendered prompt through this block; never less than the block before it."""
     message: int
     """Index of its message, or of its run of system blocks or tools, in the request."""
     path: str
@@ -79,6 +81,11 @@ class Prompt:
     left out.
     """
     wishes: Wishes = NO_WISHES
+    ends: Sequence[int] = ()
+    """For each block, the tokens of the rendered prompt through it; they never fall.
+
+    They may be worked out when they are asked for: ask for those alone that something hangs on.
+    """
 
     @property
     def tokens(self) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from headstart.contracts.prompt import NO_WISHES, Kind, Mark, Wishes
+from headstart.contracts.prompt import NO_WISHES, Block, Wishes
 from headstart.dialects.cache_hints import NO_HINTS, CacheHints
 from headstart.dialects.sampling import Sampling
 from headstart.text.chat import Conversation
@@ -18,21 +18,14 @@ class ToolChoice:
     names: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A block of the body, in the vendor's order: a tool, a piece of a message's content."""
+class Part(Block, frozen=True):
+    """A block of the body, in the vendor's order: a tool, a piece of a message's content.
 
-    kind: Kind
-    path: str
-    """Where it stands in the body, as the vendor's errors spell it."""
-    digest: bytes
-    """Of all it says, its mark excluded."""
-    shown: tuple[str, ...]
+    Its message is -1 before the messages.
+    """
+
+    shown: tuple[str, ...] = ()
     """The texts that the rendered prompt shows of it, in order."""
-    message: int = -1
-    """The index of its message in the body; -1 before the messages."""
-    mark: Mark | None = None
-    markable: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,7 +79,7 @@ class Rehearsal:
         ids = [numbers.setdefault(block.digest, len(numbers) + 1) for block in prompt.blocks]
         # Behind the last block comes what opens the answer, so all blocks can be read.
         same = self._blocks.ask([*ids, 0], tenant=tenant, model=model)
-        return min(prompt.blocks[same - 1].end, prompt.tokens - 1) if same else 0
+        return min(prompt.ends[same - 1], prompt.tokens - 1) if same else 0
 
     def _of(self, asked: Asked) -> tuple[Profile, Contract, Entries]:
         key = self._contract or asked.vendor, asked.model

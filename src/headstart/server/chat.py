@@ -18,7 +18,7 @@ from headstart.server.context import Context, offload
 from headstart.server.diagnose import in_anthropics_words
 from headstart.server.disconnect import while_connected
 from headstart.server.generate import Answer, submit
-from headstart.server.prepare import locate, to_hints, to_params
+from headstart.server.prepare import check_length, to_hints, to_params, to_prompt
 from headstart.server.responses import json_response
 from headstart.server.settlement import Asked, Settlement, Source
 from headstart.server.stream import event_stream
@@ -68,9 +68,11 @@ def to_job(ctx: Context, asked: ChatRequest, call: Call, voice: Voice) -> Job:
     adapter = ctx.adapter(asked.model)
     terms = ctx.terms.of(asked.model, voice.vendor)
     try:
-        prompt = locate(ctx, asked, tenant, blocks=terms.contract.reads_blocks)
+        text = ctx.codec.render(asked.conversation)
     except TemplateError as error:
         raise invalid(str(error), voice.prompt_field) from error
+    check_length(ctx, text, voice.prompt_field)
+    prompt = to_prompt(ctx.codec, asked, text, ctx.codec.encode(text, tenant), tenant)
     grammar = _grammar(ctx, asked)
     generate = GenerateRequest(
         id=voice.response_id(call.id),

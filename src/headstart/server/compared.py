@@ -1,9 +1,10 @@
 """The prompts that a later one may be compared with, for vendors' cache diagnostics."""
 
+from array import array
 from dataclasses import replace
 from threading import Lock
 
-from headstart.contracts.prompt import Prompt
+from headstart.contracts.prompt import Block, Prompt
 
 MOST_BLOCKS = 1 << 16
 """That are kept of one tenant's prompts: some 20 MB."""
@@ -19,10 +20,16 @@ class Compared:
         self._lock = Lock()
 
     def add(self, answer: str, prompt: Prompt) -> None:
-        """Keep the prompt of `answer`, without its tokens; the oldest make room."""
+        """Keep the prompt of `answer`, without its tokens and texts; the oldest make room."""
+        kept = replace(
+            prompt,
+            ids=(),
+            blocks=[_bare(each) for each in prompt.blocks],
+            ends=array("I", prompt.ends),
+        )
         with self._lock:
             prompts = self._tenants.setdefault(prompt.tenant, {})
-            prompts[answer] = replace(prompt, ids=())
+            prompts[answer] = kept
             blocks = self._blocks.get(prompt.tenant, 0) + _size(prompt)
             while blocks > self._most:
                 blocks -= _size(prompts.pop(next(iter(prompts))))
@@ -39,6 +46,11 @@ class Compared:
             prompt = self._tenants.get(tenant, {}).pop(answer, None)
             if prompt is not None:
                 self._blocks[tenant] -= _size(prompt)
+
+
+def _bare(block: Block) -> Block:
+    """What a dialect knows of it beside is left to be forgotten."""
+    return Block(block.kind, block.digest, block.message, block.path, block.mark, block.markable)
 
 
 def _size(prompt: Prompt) -> int:

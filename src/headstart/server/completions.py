@@ -20,7 +20,7 @@ from headstart.server.call import Call
 from headstart.server.context import Context, offload
 from headstart.server.disconnect import while_connected
 from headstart.server.generate import Answer, submit
-from headstart.server.prepare import encode, to_hints, to_params
+from headstart.server.prepare import check_length, encode, to_hints, to_params
 from headstart.server.responses import json_response
 from headstart.server.settlement import Asked, Settlement, Source
 from headstart.server.stream import event_stream
@@ -53,6 +53,8 @@ def prepare(ctx: Context, body: bytes, call: Call) -> Job:
     asked = []
     for index, text_or_ids in enumerate(request.prompts):
         field = "prompt" if len(request.prompts) == 1 else f"prompt[{index}]"
+        if isinstance(text_or_ids, str):
+            check_length(ctx, text_or_ids, field)
         ids = encode(ctx, text_or_ids, field, tenant)
         generate = GenerateRequest(
             id=f"{request_id}-{index}",

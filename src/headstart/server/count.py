@@ -21,7 +21,6 @@ def _count(ctx: Context, body: bytes, call: Call) -> int:
     asked = parse_count(body, call.envelope)
     ctx.adapter(asked.model)
     terms = ctx.terms.of(asked.model, AnthropicMessages.vendor)
-    blocks = terms.contract.reads_blocks
-    prompt = locate(ctx, asked, call.caller.tenant, blocks=blocks)
+    prompt = locate(ctx, asked, call.caller.tenant)
     terms.contract.plan(prompt, terms.entries, call.began)
     return prompt.tokens

@@ -56,7 +56,7 @@ async def count_tokens(ctx: Context, call: Call) -> Response:
 
 def _count(ctx: Context, body: bytes, call: Call) -> dict[str, Any]:
     asked = parse_count(body, call.request.path_params["model"], _finder(ctx, call, []))
-    prompt = locate(ctx, asked, call.caller.tenant, blocks=False)
+    prompt = locate(ctx, asked, call.caller.tenant)
     return counted(prompt.tokens, asked.wishes.content_tokens)
 
 

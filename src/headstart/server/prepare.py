@@ -1,8 +1,9 @@
 """From a parsed request to what the engine takes."""
 
 from collections.abc import Sequence
+from functools import partial
 
-from headstart.contracts.prompt import Block, Prompt
+from headstart.contracts.prompt import Prompt
 from headstart.dialects.cache_hints import CacheHints
 from headstart.dialects.chat import ChatRequest
 from headstart.dialects.errors import context_length_exceeded, invalid
@@ -11,7 +12,8 @@ from headstart.engine.api import Hints
 from headstart.model.params import Grammar, SamplingParams
 from headstart.server.context import Context
 from headstart.text.chat import Conversation
-from headstart.text.places import ends
+from headstart.text.codec import Codec
+from headstart.text.ends import Ends
 
 
 def encode(
@@ -41,30 +43,47 @@ def encode(
     return ids
 
 
-def locate(ctx: Context, asked: ChatRequest, tenant: str, *, blocks: bool) -> Prompt:
-    """The prompt as contracts see it; with `blocks`, where its parts end is worked out."""
+def locate(ctx: Context, asked: ChatRequest, tenant: str) -> Prompt:
+    """The prompt as contracts see it."""
     text = ctx.codec.render(asked.conversation)
-    ids = ctx.codec.encode(text, tenant)
-    parts = asked.parts if blocks else ()
-    places = ends(text, [part.shown for part in parts])
-    tokens = ctx.codec.tokens_through(text, ids, places, tenant)
+    return to_prompt(ctx.codec, asked, text, ctx.codec.encode(text, tenant), tenant)
+
+
+def to_prompt(
+    codec: Codec, asked: ChatRequest, text: str, ids: Sequence[int], tenant: str
+) -> Prompt:
+    """The same, of what is rendered and encoded already."""
+    shown = [part.shown for part in asked.parts]
     return Prompt(
         tenant=tenant,
         model=asked.model,
-        blocks=[
-            Block(part.kind, part.digest, end, part.message, part.path, part.mark, part.markable)
-            for part, end in zip(parts, tokens, strict=True)
-        ],
+        blocks=asked.parts,
         ids=ids,
         partition=asked.partition,
         settings=asked.settings,
         wishes=asked.wishes,
+        ends=Ends(text, shown, partial(codec.ruler, text, ids, tenant)),
     )
 
 
 def to_hints(asked: CacheHints, *, tools: bool = False) -> Hints:
     """Hints as the engine knows them. `tools`: an answer may end in a call, which is soon back."""
     return Hints(asked.session, asked.ended, asked.expected_gap, tools)
+
+
+def check_length(ctx: Context, text: str, field: str) -> None:
+    """Raises ApiError 400 for a text that is too long in any tokens: to count them takes seconds.
+
+    A text of 20 MB has some five million.
+    """
+    limit = ctx.engine.context_length
+    least = -(-len(text) // ctx.codec.longest_token)
+    if least > limit:
+        message = (
+            f"This model's maximum context length is {limit} tokens. However, you requested"
+            f" at least {least} tokens in the {field}. Reduce its length."
+        )
+        raise context_length_exceeded(message, field, prompt_tokens=least, limit=limit)
 
 
 def check_ids(ctx: Context, ids: Sequence[int], field: str) -> None:

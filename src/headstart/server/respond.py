@@ -75,7 +75,7 @@ def _count(ctx: Context, body: bytes, call: Call) -> int:
     tenant = call.caller.tenant
     asked = parse_count(body, ctx.kept.of(tenant), ctx.model)
     ctx.adapter(asked.model)
-    return locate(ctx, asked, tenant, blocks=False).tokens
+    return locate(ctx, asked, tenant).tokens
 
 
 async def compact(_: Context, __: Call) -> Response:

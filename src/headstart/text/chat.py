@@ -1,14 +1,18 @@
-"""The canonical conversation every dialect parses into and every template renders from."""
+"""The canonical conversation every dialect parses into and every template renders from.
+
+Messages are structs: a long conversation has thousands, and dataclasses are built much slower.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from msgspec import Struct
+
 Role = Literal["system", "developer", "user", "assistant", "tool"]
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCall:
+class ToolCall(Struct, frozen=True):
     """One call by the assistant. `arguments` is JSON text as it was sent, never re-encoded."""
 
     id: str
@@ -16,8 +20,7 @@ class ToolCall:
     arguments: str
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Struct, frozen=True):
     """One message. `tool_calls` belongs to assistants, `tool_call_id` to tool results."""
 
     role: Role

@@ -2,9 +2,7 @@
 
 import datetime
 from array import array
-from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -15,7 +13,8 @@ from headstart.text.directory import load_directory
 from headstart.text.errors import TextError
 from headstart.text.incremental import IncrementalEncoder
 from headstart.text.pieces import Pieces
-from headstart.text.seams import Encoded, SeamRules, Seams
+from headstart.text.ruler import Ruler
+from headstart.text.seams import Encoded, SeamRules
 from headstart.text.splice import Splicer
 from headstart.text.template import ChatTemplate
 from headstart.text.tools import ToolFormat, detect_format
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
     from gguf import GGUFReader
 
 
-_SUMMED_AT_ONCE = 64
-"""Tokens: about half of what lies between two seams."""
 REMEMBERED_BYTES = 64 * 1024**2
 """Budget for remembered texts: some 40 conversations of 100,000 tokens."""
 
@@ -53,6 +50,8 @@ class Codec:
         vocabulary = assets.tokenizer.get_vocab(with_added_tokens=True)
         self.vocab_size = max(vocabulary.values()) + 1
         """Highest id the tokenizer knows, plus one; the model's head may be padded beyond it."""
+        self.longest_token = max(map(len, vocabulary))
+        """No token stands for more characters, unless the tokenizer drops or joins some."""
         self._prompt_prefix = _prompt_prefix(assets)
         special = self._pieces.special_ids
         self.tool_format: ToolFormat = detect_format(self._template.source, special)
@@ -140,29 +139,9 @@ class Codec:
         """The prompt's ids. The template alone decides on BOS, so there is never a second one."""
         return self.encode(self.render(conversation), scope)
 
-    def tokens_through(
-        self, text: str, ids: Sequence[int], places: Sequence[int], scope: str
-    ) -> list[int]:
-        """For every place, how many of `ids` lie wholly within its first so many characters.
-
-        `ids` are what `encode` gave for `text` and `scope`; the cost is by place, not by text.
-        """
-        if not places:
-            return []  # Finding the seams reads the whole text.
-        seams = self._incremental.seams(text, scope)
-        return [self._tokens_through(text, ids, place, seams) for place in places]
-
-    def _tokens_through(self, text: str, ids: Sequence[int], place: int, seams: Seams) -> int:
-        start, token = seams.before(place)
-        left = len(text[start:place].encode())
-        while token < len(ids):
-            some = ids[token : token + _SUMMED_AT_ONCE]
-            sums = list(accumulate(map(self._lengths.__getitem__, some)))
-            if sums[-1] > left:
-                return token + bisect_right(sums, left)
-            left -= sums[-1]
-            token += len(sums)
-        return token
+    def ruler(self, text: str, ids: Sequence[int], scope: str) -> Ruler:
+        """Measures tokens in `text`. `ids` are what `encode` gave for it and `scope`."""
+        return Ruler(text, ids, self._lengths, self._incremental.seams(text, scope))
 
     def detokenizer(self, prompt_tail: Sequence[int] = ()) -> Detokenizer:
         """Streaming decoder for what follows `prompt_tail` (the prompt, or the last of it)."""

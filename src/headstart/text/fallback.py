@@ -9,7 +9,8 @@ them survives another system text, as the caching rules of Anthropic and OpenAI 
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from headstart.text.chat import Conversation, Message, Tool
 

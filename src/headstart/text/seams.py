@@ -86,10 +86,18 @@ class Seams:
         """How many of the seams a text has that shares its first `shared` characters."""
         return bisect_right(self._reaches, shared)
 
-    def before(self, place: int) -> tuple[int, int]:
-        """(characters, tokens) before the last seam at or before character `place`."""
-        index = bisect_right(self._starts, place) - 1
-        return (self._starts[index], self._tokens[index]) if index >= 0 else (0, 0)
+    def around(self, place: int) -> tuple[tuple[int, int] | None, tuple[int, int] | None]:
+        """The last seam at or before character `place` and the first one behind it.
+
+        Of each the characters and the tokens before it.
+        """
+        index = bisect_right(self._starts, place)
+        return self._cut(index - 1), self._cut(index)
+
+    def _cut(self, index: int) -> tuple[int, int] | None:
+        if not 0 <= index < len(self):
+            return None
+        return self._starts[index], self._tokens[index]
 
     def first(self, count: int) -> Self:
         """A copy of the first `count`."""

@@ -34,15 +34,15 @@ def test_blocks_end_where_their_texts_do() -> None:
     body = anthropic(user("Where is it?"), system="Be brief.")
     prompt = to_prompt(read(body), counts())
     system, asked = Estimate().tokens("Be brief."), Estimate().tokens("Where is it?")
-    assert [block.end for block in prompt.blocks] == [system + FRAME, system + asked + 2 * FRAME]
-    assert prompt.tokens == prompt.blocks[-1].end
+    assert list(prompt.ends) == [system + FRAME, system + asked + 2 * FRAME]
+    assert prompt.tokens == prompt.ends[-1]
 
 
 def test_there_are_as_many_ids_as_tokens_and_equal_beginnings_have_equal_ids() -> None:
     first = to_prompt(read(anthropic(user("Where is it?"), system=LONG)), counts())
     second = to_prompt(read(anthropic(user("Who has it?"), system=LONG)), counts())
     assert len(list(first.ids)) == first.tokens
-    shared = first.blocks[0].end
+    shared = first.ends[0]
     assert list(first.ids[:shared]) == list(second.ids[:shared])
     assert list(first.ids) != list(second.ids)
 
@@ -64,7 +64,7 @@ def test_recorded_ids_are_taken_as_they_are() -> None:
     asked = replace(read(anthropic(user("b"), system="a")), tokens=[7, 8, 9, 10])
     prompt = to_prompt(asked, counts())
     assert prompt.ids == [7, 8, 9, 10]
-    assert [block.end for block in prompt.blocks] == [2, 4]
+    assert list(prompt.ends) == [2, 4]
 
 
 def test_an_empty_request_is_an_empty_prompt() -> None:

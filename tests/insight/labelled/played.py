@@ -6,7 +6,8 @@ tokens. So this oracle shares the contracts with the product, and nothing with i
 
 import json
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from math import ceil
 from typing import Any
 
@@ -92,8 +93,9 @@ def _prompt(body: Body, dialect: Dialect, model: str) -> Prompt:
     by_tokens = dialect in ("gemini", "deepseek") or (
         dialect != "anthropic" and not model.startswith(LATE)
     )
-    blocks = list(_blocks(seen))
-    ids = _ids(seen) if by_tokens else array("I", [0]) * (blocks[-1].end + 4)
+    blocks = [_block(piece) for piece in seen]
+    ends = [ceil(end) for end in accumulate(fewest_tokens(piece.text) + 4 for piece in seen)]
+    ids = _ids(seen) if by_tokens else array("I", [0]) * (ends[-1] + 4)
     return Prompt(
         "tenant",
         model,
@@ -102,22 +104,19 @@ def _prompt(body: Body, dialect: Dialect, model: str) -> Prompt:
         partition=body.get("prompt_cache_key", ""),
         settings=_settings(body, dialect),
         wishes=_wishes(body),
+        ends=ends,
     )
 
 
-def _blocks(seen: Sequence[Seen]) -> Iterator[Block]:
-    end = 0.0
-    for piece in seen:
-        end += fewest_tokens(piece.text) + 4
-        yield Block(
-            piece.kind,
-            digest(piece.kind.encode(), piece.text.encode()),
-            ceil(end),
-            piece.message,
-            piece.pointer,
-            None if piece.mark is None else Mark(piece.mark or None),
-            piece.markable,
-        )
+def _block(piece: Seen) -> Block:
+    return Block(
+        piece.kind,
+        digest(piece.kind.encode(), piece.text.encode()),
+        piece.message,
+        piece.pointer,
+        None if piece.mark is None else Mark(piece.mark or None),
+        piece.markable,
+    )
 
 
 def _ids(seen: Sequence[Seen]) -> "array[int]":

@@ -4,7 +4,6 @@ Blocks of Anthropic's own tools (`server_tool_use`, `web_search_tool_result`, ..
 this server runs no tools.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -138,13 +137,6 @@ class Message(Strict):
 
     role: str
     content: str | list[Block]
-
-
-def blocks(content: str | Sequence[Block] | None) -> Sequence[Block]:
-    """The content as blocks; the empty string is none."""
-    if isinstance(content, str):
-        return [TextBlock(content)] if content else []
-    return content or ()
 
 
 def to_mark(control: CacheControl | None, path: str) -> Mark | None:

@@ -26,18 +26,18 @@ def _tool(tool: Tool, mark: Mark | None, path: str) -> Part:
     schema = json.dumps(tool.parameters, ensure_ascii=False)
     said = json.dumps((tool.name, tool.description, schema), ensure_ascii=False)
     shown = (tool.name, *filter(None, (tool.description,)), schema)
-    return Part("tool", path, digest(b"tool", said.encode()), shown, mark=mark)
+    return Part("tool", digest(b"tool", said.encode()), -1, path, mark, shown=shown)
 
 
 def _part(piece: Piece) -> Part:
     return Part(
         piece.kind,
-        piece.path,
         _digest(piece),
-        _shown(piece),
         piece.message,
+        piece.path,
         piece.mark,
         piece.kind != "thinking",
+        _shown(piece),
     )
 
 

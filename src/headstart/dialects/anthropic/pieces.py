@@ -1,7 +1,8 @@
 """What the model is shown of each block; what it can't read is refused."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from msgspec import Struct
 
@@ -23,13 +24,16 @@ from headstart.dialects.anthropic.blocks import (
     ToolResultBlock,
     ToolUseBlock,
     UrlSource,
-    blocks,
     to_mark,
 )
 from headstart.dialects.anthropic.check import wrong
 from headstart.dialects.errors import invalid
 from headstart.text.chat import ToolCall
 
+KINDS: Mapping[str, Kind] = MappingProxyType(
+    {"user": "user", "assistant": "assistant", "system": "system"}
+)
+"""Of a message's text, by its role."""
 NO_IMAGES = "This model does not support image input"
 
 
@@ -53,32 +57,43 @@ class Piece(Struct, frozen=True):
 
 def system_pieces(system: str | Sequence[TextBlock] | None) -> list[Piece]:
     """The system prompt. Raises ApiError 400."""
-    return list(_pieces(blocks(system), "system", "system", -1))
+    return _pieces(system, "system", "system", -1)
 
 
 def message_pieces(message: Message, index: int) -> list[Piece]:
     """One message; its role is known to be one. Raises ApiError 400."""
-    kinds: dict[str, Kind] = {"user": "user", "assistant": "assistant", "system": "system"}
     path = f"messages.{index}.content"
-    return list(_pieces(blocks(message.content), kinds[message.role], path, index))
+    return _pieces(message.content, KINDS[message.role], path, index)
 
 
-def _pieces(content: Sequence[Block], kind: Kind, path: str, message: int) -> Iterator[Piece]:
-    for number, block in enumerate(content):
-        at = f"{path}.{number}"
-        match block:
-            case ToolUseBlock():
-                yield _call(block, at, message)
-            case ToolResultBlock():
-                yield _result(block, at, message)
-            case ThinkingBlock(thinking):
-                yield Piece("thinking", at, message, thinking)
-            case RedactedThinkingBlock(data):
-                yield Piece("thinking", at, message, data)
-            case _:
-                text = _text(block, at)
-                mark = None if isinstance(block, ImageBlock) else to_mark(block.cache_control, at)
-                yield Piece(kind, at, message, text, mark)
+def _pieces(
+    content: str | Sequence[Block] | None, kind: Kind, path: str, message: int
+) -> list[Piece]:
+    """A string is short for one block of text; the empty one is none."""
+    if isinstance(content, str):
+        return [Piece(kind, f"{path}.0", message, content)] if content else []
+    return [
+        _piece(block, kind, f"{path}.{number}", message)
+        for number, block in enumerate(content or ())
+    ]
+
+
+def _piece(block: Block, kind: Kind, path: str, message: int) -> Piece:
+    match block:
+        case TextBlock(_, None):
+            return Piece(kind, path, message, _text(block, path))
+        case ToolUseBlock():
+            return _call(block, path, message)
+        case ToolResultBlock():
+            return _result(block, path, message)
+        case ThinkingBlock(thinking):
+            return Piece("thinking", path, message, thinking)
+        case RedactedThinkingBlock(data):
+            return Piece("thinking", path, message, data)
+        case _:
+            text = _text(block, path)
+            mark = None if isinstance(block, ImageBlock) else to_mark(block.cache_control, path)
+            return Piece(kind, path, message, text, mark)
 
 
 def _call(block: ToolUseBlock, path: str, message: int) -> Piece:
@@ -90,7 +105,7 @@ def _call(block: ToolUseBlock, path: str, message: int) -> Piece:
 
 
 def _result(block: ToolResultBlock, path: str, message: int) -> Piece:
-    inner = tuple(_pieces(blocks(block.content), "tool_result", f"{path}.content", message))
+    inner = tuple(_pieces(block.content, "tool_result", f"{path}.content", message))
     return Piece(
         "tool_result",
         path,
@@ -130,7 +145,7 @@ def _source(block: DocumentBlock, path: str) -> str:
         case PlainText(data):
             return data
         case BlockSource(content):
-            return "\n".join(piece.text for piece in _pieces(blocks(content), "user", path, -1))
+            return "\n".join(piece.text for piece in _pieces(content, "user", path, -1))
         case Base64Source() | UrlSource() | FileSource():
             raise wrong(path, "This model reads documents of type 'text' and 'content' only")
 

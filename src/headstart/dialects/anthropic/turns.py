@@ -1,9 +1,10 @@
 """The order that messages have to be in, and the turns they make up."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from types import MappingProxyType
+
+from msgspec import Struct
 
 from headstart.dialects.anthropic.blocks import Message
 from headstart.dialects.anthropic.check import one_of, wrong
@@ -21,31 +22,25 @@ PREFILL = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(Struct, frozen=True):
     """Consecutive messages of one role: Anthropic takes them for one."""
 
     role: str
     last: int
     """The index of its last message."""
     pieces: Sequence[Piece]
-
-    @property
-    def calls(self) -> dict[str, None]:
-        """The ids of its calls, in order."""
-        return {piece.call.id: None for piece in self.pieces if piece.call is not None}
+    calls: Mapping[str, None]
+    """The ids of its calls, in order."""
+    results: Sequence[Piece]
 
 
 def to_turns(messages: Sequence[Message]) -> list[Turn]:
     """All messages. Raises ApiError 400 for an order that can't be answered."""
     if not messages:
         raise invalid("messages: at least one message is required", "messages")
-    read = [(message.role, index, _read(message, index)) for index, message in enumerate(messages)]
-    turns = []
-    for role, group in groupby(read, key=lambda each: each[0]):
-        members = list(group)
-        pieces = [piece for _, _, own in members for piece in own]
-        turns.append(Turn(role, members[-1][1], pieces))
+    turns = [
+        _turn(role, [*group]) for role, group in groupby(enumerate(messages), lambda at: at[1].role)
+    ]
     _check_names(turns)
     for before, turn, after in _neighbours(turns):
         _check_system(before, turn, after)
@@ -55,6 +50,13 @@ def to_turns(messages: Sequence[Message]) -> list[Turn]:
     if turns[-1].role == "assistant":
         raise invalid(PREFILL, "messages")
     return turns
+
+
+def _turn(role: str, messages: Sequence[tuple[int, Message]]) -> Turn:
+    pieces = [piece for index, message in messages for piece in _read(message, index)]
+    calls = {piece.call.id: None for piece in pieces if piece.call is not None}
+    results = [piece for piece in pieces if piece.result_of is not None]
+    return Turn(role, messages[-1][0], pieces, calls, results)
 
 
 def _read(message: Message, index: int) -> list[Piece]:
@@ -68,15 +70,11 @@ def _read(message: Message, index: int) -> list[Piece]:
         )
         raise wrong(f"messages.{index}", problem)
     for piece in pieces:
-        _check_role(piece, message.role)
+        home = HOMES.get(piece.kind, message.role)
+        if message.role != home:
+            problem = f"`{piece.kind}` blocks can only be in `{home}` messages"
+            raise wrong(piece.path, problem)
     return pieces
-
-
-def _check_role(piece: Piece, role: str) -> None:
-    home = HOMES.get(piece.kind, role)
-    if role != home:
-        problem = f"`{piece.kind}` blocks can only be in `{home}` messages"
-        raise wrong(piece.path, problem)
 
 
 def _neighbours(turns: Sequence[Turn]) -> Iterator[tuple[Turn | None, Turn, Turn | None]]:
@@ -100,12 +98,12 @@ def _check_system(before: Turn | None, turn: Turn, after: Turn | None) -> None:
 
 def _check_results(before: Turn | None, turn: Turn) -> None:
     """Every result answers a call of the turn before, and only once."""
+    if not turn.results:
+        return
     called = {} if before is None else before.calls
-    seen: set[str] = set()
-    for piece in turn.pieces:
+    seen: set[str | None] = set()
+    for piece in turn.results:
         name = piece.result_of
-        if name is None:
-            continue
         if name not in called:
             raise wrong(
                 piece.path,
@@ -127,7 +125,7 @@ def _check_calls(turn: Turn, after: Turn | None) -> None:
     calls = turn.calls
     if not calls or after is None:
         return
-    results = {piece.result_of for piece in after.pieces}
+    results = {piece.result_of for piece in after.results}
     open_calls = [name for name in calls if name not in results]
     if open_calls:
         raise wrong(
@@ -141,7 +139,7 @@ def _check_calls(turn: Turn, after: Turn | None) -> None:
 def _check_names(turns: Sequence[Turn]) -> None:
     seen: set[str] = set()
     for turn in turns:
-        for piece in turn.pieces:
+        for piece in turn.pieces if turn.calls else ():
             if piece.call is None:
                 continue
             if piece.call.id in seen:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from headstart.dialects.anthropic.blocks import DocumentBlock, Message, TextBlock, blocks
+from headstart.dialects.anthropic.blocks import DocumentBlock, Message, TextBlock
 from headstart.dialects.anthropic.check import wrong
 from headstart.dialects.dialect import Envelope
 
@@ -32,7 +32,8 @@ def check_version(version: str, fields: Mapping[str, Any], messages: list[Messag
         if name in fields:
             raise wrong(name, EXTRA)
     for index, message in enumerate(messages):
-        for number, block in enumerate(blocks(message.content)):
+        content = message.content if isinstance(message.content, list) else ()
+        for number, block in enumerate(content):
             if message.role == "assistant" and isinstance(block, DocumentBlock):
                 problem = "`document` blocks can't be in `assistant` messages"
                 raise wrong(f"messages.{index}.content.{number}", problem)

@@ -92,7 +92,7 @@ def _check(part: Part, path: str, model: str) -> None:
     if part.executable_code is not None or part.code_execution_result is not None:
         raise invalid(f"Code execution is not enabled for models/{model}", path)
     said = (part.text, part.function_call, part.function_response)
-    count = sum(each is not None for each in said)
+    count = len(said) - said.count(None)
     if not count and not part.thought:
         message = (
             f"* GenerateContentRequest.{path}.data: required oneof field 'data' must have one "

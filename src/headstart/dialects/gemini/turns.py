@@ -1,6 +1,7 @@
 """From contents to messages and the parts of the prompt."""
 
 import json
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -32,8 +33,11 @@ class Turns:
         self._called: list[ToolCall] = []
         """Of the answer that is being read, like `_said`."""
         self._calls = 0
-        self._open: dict[str, dict[str, ToolCall]] = {}
-        """Calls that nothing came of yet, by name and id, in their order."""
+        self._open: dict[str, OrderedDict[str, ToolCall]] = {}
+        """Calls that nothing came of yet, by name and id, in their order.
+
+        A dict looks for its first key behind all that were taken from before it.
+        """
 
     def system(self, content: Content, path: str) -> None:
         """Instructions. Raises ApiError 400 for what isn't text."""
@@ -95,7 +99,7 @@ class Turns:
         arguments = as_text(call.args)
         made = ToolCall(call.id or call_id("gemini", 0, self._calls), call.name, arguments)
         self._calls += 1
-        self._open.setdefault(made.name, {})[made.id] = made
+        self._open.setdefault(made.name, OrderedDict())[made.id] = made
         self._note("tool_use", path, call.name, arguments)
         return made
 
@@ -115,14 +119,14 @@ class Turns:
 
     def _answered(self, response: FunctionResponse) -> ToolCall | None:
         """The call of its name with its id, else the first of its name; it is open no more."""
-        calls = self._open.get(response.name, {})
+        calls = self._open.get(response.name, OrderedDict())
         key = response.id if response.id in calls else next(iter(calls), None)
         return None if key is None else calls.pop(key)
 
     def _note(self, kind: Kind, path: str, *shown: str) -> None:
-        said = digest(kind.encode(), *(text.encode() for text in shown))
+        said = digest(kind.encode(), *[text.encode() for text in shown])
         message = len(self.messages)
-        self.parts.append(Part(kind, path, said, shown, message))
+        self.parts.append(Part(kind, said, message, path, shown=shown))
 
 
 def read_turns(

@@ -7,7 +7,6 @@ by the protocol buffers' fields, and so are the paths in errors, as Google spell
 
 import json
 import re
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -32,7 +31,7 @@ def read(body: bytes, into: type[T], where: str = "") -> T:
     raw = decode_object(body)
     strangers: list[Violation] = []
     try:
-        named = dict(_fields(raw, into, where, strangers))
+        named = _fields(raw, into, where, strangers)
         if strangers:
             raise BadRequest.of(strangers)
         return msgspec.convert(named, into, strict=False)
@@ -44,40 +43,49 @@ def read(body: bytes, into: type[T], where: str = "") -> T:
 
 def _named(value: Any, kind: inspect.Type, path: str, strangers: list[Violation]) -> Any:
     """`value` with fields by their one name and without nulls."""
-    match kind, value:
-        case inspect.StructType(cls), dict():
-            return dict(_fields(value, cls, path, strangers))
-        case inspect.ListType(item_type=item), list():
-            return [_named(v, item, f"{path}[{i}]", strangers) for i, v in enumerate(value)]
-        case inspect.DictType(value_type=item), dict():
-            return {
-                key: _named(each, item, f"{path}[{index}].value", strangers)
-                for index, (key, each) in enumerate(value.items())
-            }
+    if isinstance(value, list) and isinstance(kind, inspect.ListType):
+        item = kind.item_type
+        return [_named(v, item, f"{path}[{i}]", strangers) for i, v in enumerate(value)]
+    if isinstance(value, dict) and isinstance(kind, inspect.StructType):
+        return _fields(value, kind.cls, path, strangers)
+    if isinstance(value, dict) and isinstance(kind, inspect.DictType):
+        item = kind.value_type
+        return {
+            key: _named(each, item, f"{path}[{index}].value", strangers)
+            for index, (key, each) in enumerate(value.items())
+        }
     return value
 
 
 def _fields(
     value: dict[str, Any], cls: type, path: str, strangers: list[Violation]
-) -> Iterator[tuple[str, Any]]:
+) -> dict[str, Any]:
     known = _spellings(cls)
-    spelled: dict[str, str] = {}
+    named: dict[str, Any] = {}
     for key, each in value.items():
         if key not in known:
             at = f" at '{path}'" if path else ""
             text = f'Invalid JSON payload received. Unknown name "{key}"{at}: Cannot find field.'
             strangers.append(Violation(text, path))
-        elif each is not None:
-            name, kind = known[key]
-            if spelled.setdefault(name, key) != key:
-                text = f"Invalid value at '{path}': '{spelled[name]}' and '{key}' are one field."
-                raise BadRequest.of([Violation(text, path)])
-            yield name, _named(each, kind, f"{path}.{name}" if path else name, strangers)
+            continue
+        if each is None:
+            continue
+        name, inner = known[key]
+        if name in named:
+            other = camel(name) if key == name else name
+            text = f"Invalid value at '{path}': '{other}' and '{key}' are one field."
+            raise BadRequest.of([Violation(text, path)])
+        if inner is None:
+            named[name] = each
+        else:
+            place = f"{path}.{name}" if path else name
+            named[name] = _named(each, inner, place, strangers)
+    return named
 
 
 @lru_cache(maxsize=64)
-def _spellings(cls: type) -> dict[str, tuple[str, inspect.Type]]:
-    """Both spellings of every field: its name, and what it holds where it isn't null."""
+def _spellings(cls: type) -> dict[str, tuple[str, inspect.Type | None]]:
+    """Both spellings of every field: its name, and what it holds if that may have fields."""
     kind = inspect.type_info(cls)
     assert isinstance(kind, inspect.StructType)
     found = {}
@@ -85,7 +93,8 @@ def _spellings(cls: type) -> dict[str, tuple[str, inspect.Type]]:
         holds = field.type
         if isinstance(holds, inspect.UnionType):
             holds = next(each for each in holds.types if not isinstance(each, inspect.NoneType))
-        found[field.name] = found[camel(field.name)] = field.name, holds
+        nests = isinstance(holds, inspect.StructType | inspect.ListType | inspect.DictType)
+        found[field.name] = found[camel(field.name)] = field.name, holds if nests else None
     return found
 
 

@@ -1,6 +1,6 @@
 """A chat request's parts, in the order in which OpenAI renders them (rule O2)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -20,12 +20,25 @@ from headstart.dialects.openai.messages import (
 )
 from headstart.text.chat import Tool
 
+KINDS: Mapping[type, Kind] = {
+    SystemMessage: "system",
+    DeveloperMessage: "developer",
+    UserMessage: "user",
+    AssistantMessage: "assistant",
+    ToolMessage: "tool_result",
+}
+
 
 def to_parts(messages: Sequence[AnyMessage], tools: Sequence[Tool]) -> tuple[Part, ...]:
     """Tools first, then every piece of every message."""
     parts = [tool_part(tool, f"tools[{index}]") for index, tool in enumerate(tools)]
     for index, message in enumerate(messages):
-        parts += _message(message, index)
+        if message.content is not None:
+            parts += _texts(message, message.content, index)
+        if isinstance(message, AssistantMessage):
+            for number, call in enumerate(message.tool_calls or ()):
+                place = f"messages[{index}].tool_calls[{number}]"
+                parts.append(call_part(call.function.name, call.function.arguments, place, index))
     return tuple(parts)
 
 
@@ -33,21 +46,7 @@ def tool_part(tool: Tool, path: str) -> Part:
     """A tool on offer; the order of its schema's keys counts."""
     said = msgspec.json.encode((tool.name, tool.description, tool.parameters))
     shown = (tool.name, tool.description) if tool.description else (tool.name,)
-    return Part("tool", path, digest(b"tool", said), shown)
-
-
-def _message(message: AnyMessage, index: int) -> Iterator[Part]:
-    kind = _kind(message)
-    distinct = _distinct(message)
-    path = f"messages[{index}].content"
-    if message.content is not None:
-        for place, text, mark in _texts(message.content, path):
-            marked = mark if kind != "assistant" else None  # Accepted and ignored (rule O19).
-            yield text_part(kind, text, place, index, distinct=distinct, mark=marked)
-    if isinstance(message, AssistantMessage):
-        for number, call in enumerate(message.tool_calls or ()):
-            place = f"messages[{index}].tool_calls[{number}]"
-            yield call_part(call.function.name, call.function.arguments, place, index)
+    return Part("tool", digest(b"tool", said), -1, path, shown=shown)
 
 
 def text_part(
@@ -55,42 +54,30 @@ def text_part(
 ) -> Part:
     """A piece of a message. `distinct`: what else makes it differ from one of the same text."""
     said = digest(f"{kind} {distinct}".encode(), text.encode())
-    return Part(kind, path, said, (text,), message, mark)
+    return Part(kind, said, message, path, mark, shown=(text,))
 
 
 def call_part(name: str, arguments: str, path: str, message: int) -> Part:
     """A tool call that was made."""
     said = digest(b"tool_use", name.encode(), arguments.encode())
-    return Part("tool_use", path, said, (name, arguments), message)
+    return Part("tool_use", said, message, path, shown=(name, arguments))
 
 
-def _kind(message: AnyMessage) -> Kind:
-    match message:
-        case ToolMessage():
-            return "tool_result"
-        case AssistantMessage():
-            return "assistant"
-        case DeveloperMessage():
-            return "developer"
-        case UserMessage():
-            return "user"
-        case SystemMessage():
-            return "system"
-
-
-def _distinct(message: AnyMessage) -> str:
-    """What makes two messages of one role and text differ: it is rendered too."""
-    return message.tool_call_id if isinstance(message, ToolMessage) else message.name or ""
-
-
-def _texts(content: Content, path: str) -> Iterator[tuple[str, str, Mark | None]]:
+def _texts(message: AnyMessage, content: Content, index: int) -> Iterator[Part]:
+    kind = KINDS[type(message)]
+    # What makes two messages of one role and text differ: it is rendered too.
+    distinct = message.tool_call_id if isinstance(message, ToolMessage) else message.name or ""
+    path = f"messages[{index}].content"
     if isinstance(content, str):
-        yield path, content, None
+        yield text_part(kind, content, path, index, distinct=distinct)
         return
-    for index, part in enumerate(content):
+    for number, part in enumerate(content):
+        place = f"{path}[{number}]"
         match part:
             case TextPart(text, wanted):
-                place = f"{path}[{index}]"
-                yield place, text, to_mark(wanted, place)
+                mark = to_mark(wanted, place)
+                if kind == "assistant":
+                    mark = None  # Accepted and ignored (rule O19).
+                yield text_part(kind, text, place, index, distinct=distinct, mark=mark)
             case RefusalPart(refusal):
-                yield f"{path}[{index}]", refusal, None
+                yield text_part(kind, refusal, place, index, distinct=distinct)

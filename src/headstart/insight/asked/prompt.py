@@ -39,11 +39,12 @@ def to_prompt(asked: Asked, counts: Counts) -> Prompt:
     return Prompt(
         asked.tenant,
         asked.model,
-        [_block(piece, end, asked.format) for piece, end in zip(pieces, ends, strict=True)],
+        [_block(piece, asked.format) for piece in pieces],
         ids,
         asked.partition,
         asked.settings,
         asked.wishes,
+        ends,
     )
 
 
@@ -61,16 +62,9 @@ def path_of(piece: Piece, form: Format) -> str:
     return place(piece.address)
 
 
-def _block(piece: Piece, end: int, form: Format) -> Block:
-    return Block(
-        piece.kind,
-        piece.digest,
-        end,
-        piece.message,
-        path_of(piece, form),
-        piece.mark,
-        piece.markable,
-    )
+def _block(piece: Piece, form: Format) -> Block:
+    path = path_of(piece, form)
+    return Block(piece.kind, piece.digest, piece.message, path, piece.mark, piece.markable)
 
 
 def _frames(form: Format, pieces: Sequence[Piece]) -> list[int]:

@@ -1,5 +1,6 @@
 """What is wrong with a request's marks, by the contract that reads them."""
 
+from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -63,7 +64,7 @@ def _wrong(
     common = _common(asked, heard, prompt)
     meant = bool(marked) or prompt.wishes.automatic is not None or bool(prompt.partition)
     if (meant or common >= WORTH) and _is_short(now, marked):
-        end = max((block.end for block in prompt.blocks if block.mark), default=prompt.tokens)
+        end = _marked_end(prompt)
         said = f"{end} tokens of at least {profile.minimum}"
         yield Misplaced(Cause.BELOW_MINIMUM, last, end, said)
     elif profile.contract in BY_MARKS and heard.found is None and before is not None:
@@ -85,14 +86,21 @@ def _common(asked: Asked, heard: Heard, prompt: Prompt) -> int:
     if heard.earlier is None:
         return 0
     pieces = first_difference(heard.earlier.pieces, asked.pieces)
-    return prompt.blocks[pieces - 1].end if pieces else 0
+    return prompt.ends[pieces - 1] if pieces else 0
 
 
 def _is_short(now: Rehearsed, marked: Sequence[Piece]) -> bool:
     minimum, prompt = now.profile.minimum, now.prompt
     if now.profile.contract == "anthropic" and marked:
-        return max(block.end for block in prompt.blocks if block.mark) < minimum
+        return _marked_end(prompt) < minimum
     return prompt.tokens < minimum
+
+
+def _marked_end(prompt: Prompt) -> int:
+    """Tokens through the last mark; all of them where there is none."""
+    marked = (i for i in range(len(prompt.blocks) - 1, -1, -1) if prompt.blocks[i].mark)
+    last = next(marked, None)
+    return prompt.tokens if last is None else prompt.ends[last]
 
 
 def _unread(
@@ -103,7 +111,7 @@ def _unread(
         return None
     read = 0 if now.plan.hit is None else now.plan.hit.end
     marked = [piece for piece in asked.pieces if piece.mark is not None and piece.markable]
-    edge = asked.pieces[len([block for block in now.prompt.blocks if block.end <= common]) - 1]
+    edge = asked.pieces[bisect_right(now.prompt.ends, common) - 1]
     fitting = max((end for end in _known(before.plan) if end <= common), default=0)
     changed = _relived(before.plan.writes, now.plan.writes) or _asked_for(earlier, asked, common)
     if changed is not None:

@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from headstart.dialects.anthropic.chat import AnthropicMessages
 from headstart.dialects.chat import ChatRequest, Part

@@ -1,8 +1,10 @@
 """From items to what they say: messages for the template, parts for the contract, the items."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import structs
 
 from headstart.contracts.prompt import Kind
 from headstart.dialects.chat import Part
@@ -53,6 +55,7 @@ def read_input(raw: str | Iterable[Mapping[str, Any]], *, first: int, ids: str, 
                 reader.call(read, path)
             case OutputItem():
                 reader.output(read, path)
+    reader.end()
     return Said(tuple(reader.messages), tuple(reader.parts), tuple(reader.items))
 
 
@@ -65,12 +68,14 @@ class Reader:
     messages: list[Message] = field(default_factory=list)
     parts: list[Part] = field(default_factory=list)
     items: list[Mapping[str, Any]] = field(default_factory=list)
+    _called: list[ToolCall] = field(default_factory=list)
+    """By the last message, which doesn't say so yet."""
 
     def message(self, item: MessageItem, path: str) -> None:
         """Somebody says something."""
         written = item.role == "assistant"
         said = pieces(item.content, f"{path}.content", written=written)
-        self.messages.append(Message(item.role, _joined(said)))
+        self._say(Message(item.role, _joined(said)))
         self._texts(item.role, said)
         content = [_output_text(p) if written else _input_text(p) for p in said]
         self._list(item, "msg", type="message", role=item.role, content=content)
@@ -78,10 +83,8 @@ class Reader:
     def call(self, item: CallItem, path: str) -> None:
         """The model calls a function."""
         if not self.messages or self.messages[-1].role != "assistant":
-            self.messages.append(Message("assistant"))
-        last = self.messages[-1]
-        call = ToolCall(item.call_id, item.name, item.arguments)
-        self.messages[-1] = replace(last, tool_calls=(*last.tool_calls, call))
+            self._say(Message("assistant"))
+        self._called.append(ToolCall(item.call_id, item.name, item.arguments))
         self.parts.append(call_part(item.name, item.arguments, path, self._at))
         self._list(
             item,
@@ -95,10 +98,20 @@ class Reader:
     def output(self, item: OutputItem, path: str) -> None:
         """A function has returned."""
         said = pieces(item.output, f"{path}.output", written=False)
-        self.messages.append(Message("tool", _joined(said), tool_call_id=item.call_id))
+        self._say(Message("tool", _joined(said), tool_call_id=item.call_id))
         self._texts("tool_result", said, item.call_id)
         output = item.output if isinstance(item.output, str) else [_input_text(p) for p in said]
         self._list(item, "fco", type="function_call_output", call_id=item.call_id, output=output)
+
+    def end(self) -> None:
+        """The last message is whole."""
+        if self._called:
+            self.messages[-1] = structs.replace(self.messages[-1], tool_calls=tuple(self._called))
+            self._called.clear()
+
+    def _say(self, message: Message) -> None:
+        self.end()
+        self.messages.append(message)
 
     @property
     def _at(self) -> int:
