@@ -147,7 +147,7 @@ def _claim(handle: int, path: Path, begin: bytes) -> int:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         first = os.pread(handle, len(begin), 0)
         if not begin.startswith(first):
-            raise LogError(f"{path} is another file: name a new one, or one that was begun so.")
+            raise LogError(f"{path} holds something else already: name a new file.")
         os.fchmod(handle, 0o600)
         whole = whole_lines(handle)
         os.ftruncate(handle, whole)

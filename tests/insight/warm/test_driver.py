@@ -99,11 +99,12 @@ def test_an_interrupt_ends_what_runs_and_is_no_finding() -> None:
     assert len(ours[0].sent) == 1
 
 
-def test_an_answer_without_counters_is_final() -> None:
+@pytest.mark.parametrize("told", [json.dumps({"message": "hello"}).encode(), answer(-5), b"\xff"])
+def test_an_answer_without_counters_or_with_impossible_ones_is_final(told: bytes) -> None:
     ours = warming()
-    run([ours], lambda call: json.dumps({"message": "hello"}).encode())
-    assert ours.ended == "refused"
-    assert "hello" in ours.findings[0]
+    run([ours], lambda call: told)
+    assert (ours.ended, ours.sent, ours.spent) == ("refused", [], 0)
+    assert "an answer without counters" in ours.findings[0]
 
 
 def test_an_endpoint_that_recovers_is_warmed_on() -> None:

@@ -137,6 +137,14 @@ def test_a_key_that_is_not_there_is_one_line(warm: Warm) -> None:
     )
 
 
+@pytest.mark.parametrize("key", ["sk-\nsecret", "sk-secrét"])
+def test_a_key_that_cannot_be_sent_is_told_without_it(warm: Warm, key: str) -> None:
+    status, out, err = warm(environment={"K": key}, key_env="K")
+    assert (status, out) == (IMPOSSIBLE, "")
+    assert "what K holds is no key" in err
+    assert "secr" not in err
+
+
 def test_a_refusal_is_told_and_nothing_was_warmed(warm: Warm, endpoint: Start) -> None:
     error = {"type": "error", "error": {"type": "authentication_error", "message": "bad key"}}
     server = endpoint((401, json.dumps(error).encode()))

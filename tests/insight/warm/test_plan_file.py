@@ -91,6 +91,7 @@ GOOD = "  - body: body.json\n"
         (HEAD + GOOD + GOOD.replace("-", "- name: prompt 1\n   "), "two prompts have one name"),
         (HEAD + "  - body: {model: other, cache_control: {type: e}}\n", "names another model"),
         (HEAD.replace("anthropic\nm", "gemini\nm") + "  - resource: ../x\n", "no cachedContents"),
+        (HEAD + GOOD + 'headers: {a: "b\\nc"}\n', "the header 'a' can't be sent"),
         (HEAD + "  - &a [*a]\n", "."),
     ],
 )

@@ -88,7 +88,7 @@ def _take(warming: Warming, answer: bytes | CallFailed | Gone, at: float) -> Hea
         case bytes():
             try:
                 return warming.heard(answer, at)
-            except msgspec.MsgspecError as error:
+            except (msgspec.MsgspecError, ValueError) as error:  # Counters may contradict.
                 told = answer[:200].decode(errors="replace")
                 failed = CallFailed(f"an answer without counters ({error}): {told}", again=False)
                 warming.failed(failed, at)

@@ -93,9 +93,11 @@ def _carry_out(
 def _key(plan: Plan, environment: Mapping[str, str]) -> str | None:
     if plan.key_env is None:
         return None
-    key = environment.get(plan.key_env)
+    key = environment.get(plan.key_env, "").strip()
     if not key:
         raise WarmError(f"the environment has no {plan.key_env}, which the plan names as its key")
+    if not (key.isascii() and key.isprintable()):
+        raise WarmError(f"what {plan.key_env} holds is no key: it can't stand in a header")
     return key
 
 

@@ -94,6 +94,9 @@ def read_plan(path: Path) -> Plan:
         raise WarmError(f"{path}: no dialect '{fields.dialect}': there are {', '.join(DIALECTS)}")
     if not fields.endpoint.startswith(("http://", "https://")):
         raise WarmError(f"{path}: the endpoint is no http or https URL: {fields.endpoint}")
+    for name, value in fields.headers.items():
+        if not (name.isascii() and value.isascii() and f"{name}{value}".isprintable()):
+            raise WarmError(f"{path}: the header {name!r} can't be sent")
     prompts = [
         _prompt(prompt, fields, path.parent, f"{path}: prompts[{at}]", at)
         for at, prompt in enumerate(fields.prompts)

@@ -108,8 +108,10 @@ class Warming:
         return self.target.resource if self._last is None else self._last.resource
 
     def heard(self, answer: bytes, at: float) -> Heard:
-        """The answer to the call that was sent `at`. Raises msgspec.MsgspecError, changing nothing.
+        """The answer to the call that was sent `at`.
 
+        Raises msgspec.MsgspecError, or ValueError for counters that contradict one another, and
+        changes nothing then.
         A lifetime begins when its request does (rule A8).
         """
         heard = self.dialect.heard(answer, self.target, self._last, at)
