@@ -108,6 +108,30 @@ def test_what_does_not_pay_is_a_finding(warm: Warm, every: str) -> None:
     assert len(json.loads(out)["findings"]) == 1
 
 
+@pytest.mark.parametrize(
+    ("every", "advice"),
+    [
+        ("10m", ["prompt 1: a lifetime of 1h, left alone, is cheapest"]),
+        ("2h", ["prompt 1: a lifetime of 1h, kept by calls, is cheapest"]),
+        ("6m", ["prompt 1: a lifetime of 1h, left alone, is cheapest"]),
+        ("3m", ["prompt 1: a lifetime of 5m, left alone, is cheapest"]),
+    ],
+)
+def test_a_cheaper_lifetime_is_advised(warm: Warm, every: str, advice: list[str]) -> None:
+    _, out, _ = warm(given={"dry": True}, uses=10, every=every)
+    assert json.loads(out)["advice"] == advice
+    assert f"> {advice[0]}" in warm(given={"dry": True}, uses=10, every=every, form="text")[1]
+
+
+def test_where_calls_are_cheapest_there_is_no_advice(warm: Warm) -> None:
+    """Three uses: the hour's write costs more than a few reads."""
+    _, out, _ = warm(given={"dry": True}, uses=3, every="6m")
+    told = json.loads(out)
+    cheapest = told["prompts"][0]["choices"][0]
+    assert (cheapest["lifetime"], cheapest["calls"]) == ("5m", 4)
+    assert told["advice"] == []
+
+
 def test_a_dry_run_warns_of_prompts_below_the_minimum(warm: Warm) -> None:
     prompts = [{"body": BODY, "tokens": 400}]
     status, out, _ = warm(given={"dry": True}, prompts=prompts)

@@ -58,6 +58,11 @@ class Report:
         found = [f"{each.name}: {finding}" for each in self.warmings for finding in each.findings]
         return found + [line for each in self.warmings for line in self._short(each)]
 
+    @property
+    def advice(self) -> list[str]:
+        """Where another lifetime, or none of these calls, is cheaper than what the plan asks."""
+        return [line for each in self.warmings for line in _advice(each)]
+
     def _short(self, warming: Warming) -> Iterator[str]:
         """What a call would find out."""
         minimum = warming.target.profile.minimum
@@ -81,7 +86,16 @@ def as_dict(report: Report) -> dict[str, Any]:
         "prompts": [_prompt(each) for each in report.warmings],
         "spent": _money(sum((each.spent for each in report.warmings), Decimal(0))),
         "findings": report.findings,
+        "advice": report.advice,
     }
+
+
+def _advice(warming: Warming) -> Iterator[str]:
+    best = next(iter(warming.choices), None)
+    if best is None or (best.calls and best.lifetime == warming.target.lifetime):
+        return
+    way = "kept by calls" if best.calls else "left alone"
+    yield f"{warming.name}: a lifetime of {best.lifetime}, {way}, is cheapest"
 
 
 def as_json(report: Report) -> str:

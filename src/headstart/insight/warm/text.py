@@ -52,6 +52,7 @@ def _lines(report: Report) -> Iterator[str]:
     yield ""
     yield LEGEND
     yield from (f"! {finding}" for finding in report.findings)
+    yield from (f"> {line}" for line in report.advice)
 
 
 def _outlooks(report: Report) -> Table:
