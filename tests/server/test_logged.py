@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from tests.server.conftest import Live, StartServer
 
+from headstart.insight.asked.source import read_requests
+
 CLAUDE, GPT, GEMINI = "claude-opus-5", "gpt-5.6", "gemini-2.5-flash"
 ALIASES = (("anthropic", CLAUDE), ("openai", GPT), ("gemini", GEMINI), ("engine", "own"))
 
@@ -93,7 +95,7 @@ def test_a_streamed_answer_is_logged_as_a_whole_one_is(log: Log) -> None:
     one, two = log.new(2)
     assert one["output"] == two["output"] == [7, 7, 7, 7]
     assert one["tokens"] == two["tokens"]
-    assert one["request"] == whole.json()["id"]
+    assert one["id"] == whole.json()["id"]
     assert one["response"]["usage"]["completion_tokens"] == 4
     assert two["response"]["usage"]["prompt_tokens"] == len(two["tokens"])
 
@@ -113,7 +115,7 @@ def test_of_several_prompts_each_has_its_line_and_the_first_tells_of_all(log: Lo
     one, two = log.new(2)
     assert [one["tokens"], two["tokens"]] == prompts
     assert [one["part"], two["part"]] == [0, 1]
-    assert one["request"] == two["request"]
+    assert one["id"] == two["id"]
     assert one["account"]["prompt"] == 7
     assert not {"account", "body", "response", "url"} & two.keys()
     assert (one["tenant"], two["tenant"]) == ("bob", "bob")
@@ -172,6 +174,17 @@ def test_a_client_that_leaves_is_logged_as_far_as_it_came(log: Log) -> None:
     (line,) = log.new()
     assert line["stop"] == "abort"
     assert 0 < len(line["output"]) < 900
+
+
+def test_the_tools_that_read_recordings_find_every_request_once(log: Log) -> None:
+    log.live.post("/v1/completions", "ka", model="tiny", prompt=["One.", "Two."], max_tokens=1)
+    log.live.post("/cache/warm", "ka", tokens=[1, 2, 3])
+    log.new(3)
+    asked = [json.loads(line) for line in log.path.read_text().splitlines()]
+    expected = [line["id"] for line in asked if "account" in line]
+    found = list(read_requests([str(log.path)]))
+    assert list(dict.fromkeys(each.id for each in found)) == expected
+    assert {each.tenant for each in found} == {"alice", "bob"}
 
 
 def test_keys_are_in_no_line(log: Log) -> None:

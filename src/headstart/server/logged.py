@@ -57,7 +57,7 @@ class Logged:
         fields = {
             "request_log": VERSION,
             "time": self.time,
-            "request": self.request,
+            "id": self.request,
             "part": self.part,
             "tenant": asked.tenant,
             "salt": asked.salt,
