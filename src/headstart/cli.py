@@ -43,6 +43,10 @@ COMMANDS = {
         "headstart.insight.replay.command:replay",
         "Replay recorded requests against the cache: what it would hit, by policy and capacity.",
     ),
+    "warm": (
+        "headstart.insight.warm.command:warm",
+        "Keep prompts in a vendor's cache between their uses, for as long as it pays.",
+    ),
 }
 """By name, in the order of the help: a function with typed options (or a `typer.Typer` with
 commands of its own), and a sentence."""

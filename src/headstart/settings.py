@@ -82,6 +82,8 @@ class Settings:
     """The file that accounts are written to; None keeps none."""
     prices: str | None = None
     """A file of prices that go before all others."""
+    request_log: str | None = None
+    """A file that every request is written to, prompts and all; None keeps none."""
     api_key: str | None = None
     """The operator's key (tenant ""): opens the API and the operator's endpoints."""
     api_keys_file: str | None = None

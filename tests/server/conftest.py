@@ -22,7 +22,7 @@ from headstart.engine.api import Engine
 from headstart.engine.build import build_engine
 from headstart.model.load import LoadedModel, load_model
 from headstart.server.app import create_app
-from headstart.server.books import open_store
+from headstart.server.books import open_log, open_store
 from headstart.server.listen import listen
 from headstart.server.run import uvicorn_config
 from headstart.server.shutdown import Server
@@ -142,7 +142,8 @@ def start_real(tiny: LoadedModel) -> Iterator[StartServer]:
             settings = replace(defaults, **fields)
             engine = build_engine(loaded, settings)
             store = stack.enter_context(open_store(settings))
-            app = create_app(engine, loaded.codec, settings, store=store, now=now)
+            log = stack.enter_context(open_log(settings))
+            app = create_app(engine, loaded.codec, settings, store=store, log=log, now=now)
             url = stack.enter_context(on_a_socket(app, settings, engine))
             return Live(url, engine, loaded.codec)
 

@@ -2,16 +2,22 @@
 
 import json
 import random
+from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
 
+import msgspec
 import pytest
 from tests.server.conftest import MODEL, Live, StartServer
 
 from headstart.insight.replay.bodies import read_bodies
 from headstart.insight.replay.fleet import Fleet
+from headstart.insight.replay.main import FINE, Given, main
 from headstart.insight.replay.pool import Setup
 from headstart.insight.replay.replay import run
+from headstart.insight.replay.source import Reading
 
 BLOCK = 8
 REQUESTS = 40
@@ -38,10 +44,11 @@ def prompts(seed: int) -> list[list[int]]:
     return asked
 
 
-def ask(live: Live, tokens: list[int]) -> int:
+def ask(live: Live, tokens: list[int], key: str = "anything") -> int:
     """Cached tokens; the answer is ANSWER, whatever the model thinks of it."""
     answer = live.post(
         "/v1/completions",
+        key,
         model=MODEL,
         prompt=tokens,
         max_tokens=len(ANSWER),
@@ -89,3 +96,63 @@ def test_each_request_reuses_in_the_replay_what_it_did_on_the_server(
     assert hits == cached
     assert live.engine.stats().cache.evicted_blocks > blocks, "the pool was never full"
     assert sum(token % BLOCK > 0 for token in cached) > 3, "no hit ended inside a block"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", ["worth", "lru"])
+def test_the_servers_own_log_replays_to_the_tokens_that_it_told(
+    start_real: StartServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    policy: str,
+) -> None:
+    """Two tenants ask the same things over a socket, in a pool that is full."""
+    (tmp_path / "keys").write_text("ka alice\nkb bob\n")
+    log = tmp_path / "requests.jsonl"
+    clock = count(1.0, 7.3)
+    now = next(clock)
+    live = start_real(
+        kv_memory_bytes=KV_MEMORY,
+        block_size=BLOCK,
+        eviction_policy=policy,
+        api_keys_file=str(tmp_path / "keys"),
+        request_log=str(log),
+        now=lambda: now,
+    )
+    monkeypatch.setattr(live.engine, "_clock", lambda: now)
+    told = 0
+    for number, tokens in enumerate(prompts(seed=6)[:20]):
+        for key in ("ka", "kb") if number % 3 else ("kb",):
+            now = next(clock)
+            told += ask(live, tokens, key)
+    now = next(clock)
+    warmed = live.post("/cache/warm", "ka", tokens=prompts(seed=6)[3] + [9] * 9).json()
+    told += warmed["prompts"][0]["cached_tokens"]
+    capacity = live.engine.stats().cache.capacity_tokens
+    lines = _whole(log, 20 + 13 + 1)
+    assert sum(line["cached"] for line in lines) == told
+    assert live.engine.stats().cache.evicted_blocks > 0, "the pool was never full"
+
+    given = Given(
+        traces=[log],
+        policies=[policy],
+        capacities=[str(capacity)],
+        day=datetime(2026, 11, 30, tzinfo=UTC),
+        reuse="token",
+        reading=Reading(block_size=BLOCK),
+    )
+    assert main(given, form="json", plot=None) == FINE
+    report = json.loads(capsys.readouterr().out)
+    assert report["trace"]["requests"] == len(lines)
+    assert report["points"][0]["hit_tokens"] == told
+    assert report["points"][0]["hit_rate"] < report["ceiling"]
+
+
+def _whole(log: Path, count: int) -> list[dict[str, Any]]:
+    """The log's lines, once there are so many."""
+    end = monotonic() + 10
+    while log.read_bytes().count(b"\n") < count:
+        assert monotonic() < end, log.read_text()
+        sleep(0.05)
+    return [msgspec.json.decode(line) for line in log.read_bytes().splitlines()]

@@ -1,6 +1,7 @@
 """`headstart serve` as a process: how it starts, how it ends."""
 
 import asyncio
+import json
 import re
 import signal
 import socket
@@ -246,3 +247,35 @@ def test_until_then_anthropics_clients_are_told_that_it_is_overloaded() -> None:
     assert response.status_code == 529
     assert response.json()["error"]["type"] == "overloaded_error"
     assert response.headers["retry-after"] == "1"
+
+
+def test_another_file_in_place_of_the_log_is_told_before_the_model_is_loaded(
+    start: Start, tmp_path: Path
+) -> None:
+    (tmp_path / "notes.txt").write_text("mine\n")
+    process = start("--request-log", str(tmp_path / "notes.txt"))
+    assert process.status() == 1
+    assert "holds something else already" in " ".join(process.output.split())
+    assert "Loading" not in process.output
+    assert (tmp_path / "notes.txt").read_text() == "mine\n"
+
+
+def test_what_was_asked_is_in_the_log_when_the_server_has_ended(
+    start: Start, tmp_path: Path
+) -> None:
+    path = tmp_path / "requests.jsonl"
+    process = start("--request-log", str(path), "--no-ledger")
+    body = {"model": "tiny", "prompt": "Hello, hello, hello.", "max_tokens": 3}
+    with httpx.Client(trust_env=False, timeout=60, base_url=process.url()) as http:
+        for _ in range(3):
+            assert http.post("/v1/completions", json=body).status_code == 200
+    process.popen.send_signal(signal.SIGTERM)
+    assert process.status() == 0
+    options = ("--capacity", "4096", "--reuse", "token", "--format", "json", "--policy", "worth")
+    replayed = subprocess.run(
+        (*COMMAND[:-1], "replay", str(path), *options), capture_output=True, text=True, check=True
+    )
+    report = json.loads(replayed.stdout)
+    tokens = report["trace"]["prompt_tokens"] // 3
+    assert report["trace"]["requests"] == 3
+    assert report["points"][0]["hit_tokens"] == 2 * (tokens - 1)

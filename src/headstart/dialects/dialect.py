@@ -92,6 +92,10 @@ class Voice(Protocol):
         """The answer's id, made from what is unique to the request."""
         ...
 
+    def told(self, head: Head, account: Account) -> dict[str, Any]:
+        """What a whole answer tells of its account, under the name that it has there."""
+        ...
+
 
 class Renderer(Protocol):
     """How an answer is put. Pure."""

@@ -29,9 +29,8 @@ class Answers:
     def why_ended(self, request: GenerateRequest, sequence: Sequence, reason: FinishReason) -> str:
         """The reason, "tool_calls" among them: after a call the next request comes soon."""
         if request.hints.tools and reason == "stop":
-            answer = self._codec.decode(sequence.tokens[sequence.prompt_tokens :])
-            if any(marker in answer for marker in self._codec.tool_format.markers):
-                return "tool_calls"
+            answer = sequence.tokens[sequence.prompt_tokens :]
+            return "tool_calls" if self._codec.shows_call(answer) else reason
         return reason
 
     def close(self) -> None:

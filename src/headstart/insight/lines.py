@@ -28,7 +28,8 @@ class Lines:
     """Numbered lines of `path`; blank ones are left out, and so is a byte order mark.
 
     Raises `error` for what can't be read, and for a line that is longer than `longest` bytes, of
-    which no more than those are held; its text begins with `name`, or the file's own.
+    which no more than those are held; its text begins with `name`, or the file's own. `end`: bytes
+    behind which no line is read.
     """
 
     def __init__(
@@ -39,15 +40,17 @@ class Lines:
         error: type[ValueError] = ValueError,
         longest: int = LONGEST_LINE,
         name: str = "",
+        end: int | None = None,
     ) -> None:
         self._path = path
         self._name = name or path.name
         self._moved = moved
         self._error = error
         self._longest = longest
+        self._end = end
 
     def __iter__(self) -> Iterator[tuple[int, bytes]]:
-        number = told = 0
+        number = told = read = 0
         try:
             with self._path.open("rb") as file:
                 packed = file.peek(2)[:2] == GZIP
@@ -58,6 +61,9 @@ class Lines:
                     number += 1
                     if len(line) == CHUNK:
                         line = self._rest(line, lines, number)
+                    read += len(line)
+                    if self._end is not None and read > self._end:
+                        break
                     if number % REPORT_EVERY == 0:
                         at = file.raw.tell()
                         self._moved(at - told)
@@ -80,6 +86,20 @@ class Lines:
                 text = f"{self._name}:{number}: a line of more than {self._longest} bytes"
                 raise self._error(text)
         return bytes(line)
+
+
+def end_of_lines(path: Path) -> int:
+    """Bytes up to the end of the last line that has one. Raises OSError."""
+    with path.open("rb") as file:
+        end = file.seek(0, io.SEEK_END)
+        while end:
+            begin = max(0, end - CHUNK)
+            file.seek(begin)
+            found = file.read(end - begin).rfind(b"\n")
+            if found >= 0:
+                return begin + found + 1
+            end = begin
+    return 0
 
 
 def from_stdin(directory: Path) -> Path:

@@ -28,6 +28,7 @@ from headstart.server.count import count_tokens
 from headstart.server.errors import answer_error, on_http_exception
 from headstart.server.explain import explain
 from headstart.server.kept import AllKept
+from headstart.server.line_log import LineLog
 from headstart.server.manners import manners_of, request_id_of
 from headstart.server.metrics import Metrics
 from headstart.server.observe import Observe
@@ -60,16 +61,17 @@ def create_app(
     settings: Settings,
     *,
     store: Store | None = None,
+    log: LineLog | None = None,
     now: Callable[[], float] = time.time,
 ) -> Starlette:
-    """Wire one server. `store`: of the ledger; `now`: the clock of the contracts.
+    """Wire one server. `store`: of the ledger; `log`: of requests; `now`: the contracts' clock.
 
     Raises KeysFileError.
     """
     keyring = load_keyring(settings)
     metrics = Metrics(engine)
     model = settings.served_model_name or settings.model
-    books = Books(store, metrics)
+    books = Books(store, metrics, log)
     terms = AllTerms(model, settings.aliases, Rules.packaged())
     ctx = Context(
         engine=engine,

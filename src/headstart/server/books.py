@@ -1,4 +1,4 @@
-"""Where accounts go: the ledger and the counters, which agree to the token."""
+"""Where accounts go: the ledger and the counters, which agree to the token, and the log."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,6 +6,8 @@ from pathlib import Path
 from threading import Thread
 
 from headstart.ledger import PriceBook, Row, Rules, Store, Tariff
+from headstart.server.line_log import LineLog
+from headstart.server.logged import BEGIN, Logged
 from headstart.server.metrics import Metrics
 from headstart.settings import Settings
 
@@ -27,11 +29,25 @@ def open_store(settings: Settings) -> Iterator[Store | None]:
         store.close()
 
 
+@contextmanager
+def open_log(settings: Settings) -> Iterator[LineLog | None]:
+    """The request log, if there is to be one. Raises LogError."""
+    if settings.request_log is None:
+        yield None
+        return
+    log = LineLog(Path(settings.request_log), BEGIN)
+    try:
+        yield log
+    finally:
+        log.close()
+
+
 class Books:
     """Takes every request's account, once."""
 
-    def __init__(self, store: Store | None, metrics: Metrics) -> None:
+    def __init__(self, store: Store | None, metrics: Metrics, log: LineLog | None = None) -> None:
         self.store = store
+        self.log = log
         self._metrics = metrics
 
     def add(self, row: Row) -> None:
@@ -47,3 +63,8 @@ class Books:
             self._metrics.account_tokens.labels(row.model, row.contract, kind).inc(tokens)
         if self.store is not None:
             self.store.add(row)
+
+    def log_prompt(self, logged: Logged) -> None:
+        """Have it written down, where requests are logged."""
+        if self.log is not None:
+            self.log.add(logged.line, logged.size)

@@ -12,6 +12,7 @@ from headstart.dialects.gemini.cached import (
     parse_patch,
     resource,
     resource_list,
+    told,
 )
 from headstart.dialects.gemini.models import page_size
 from headstart.dialects.gemini.prompt import read_prompt
@@ -24,6 +25,7 @@ from headstart.server.context import Context, offload
 from headstart.server.disconnect import while_connected
 from headstart.server.gemini import unknown_model
 from headstart.server.generate import Answer, submit
+from headstart.server.logged import Sent
 from headstart.server.responses import json_response
 from headstart.server.settlement import Asked, Settlement, Source
 
@@ -39,7 +41,8 @@ async def create(ctx: Context, call: Call) -> Response:
     name = f"cachedContents/{call.id}"
     content = ctx.contents.create(name, asked, body, owner=owner, minimum=minimum, now=call.began)
     try:
-        headers = await while_connected(call.receive, _compute(ctx, call, content))
+        sent = ctx.sent(call, raw, lambda _: told(content))
+        headers = await while_connected(call.receive, _compute(ctx, call, content, sent))
         ctx.contents.hold(content, ctx.now())
     except BaseException:
         with suppress(Refusal):
@@ -56,7 +59,7 @@ def _prepare(ctx: Context, raw: bytes, tenant: str) -> tuple[Create, Body]:
     return asked, Body(asked.prompt, ids, adapter)
 
 
-async def _compute(ctx: Context, call: Call, content: Content) -> dict[str, str]:
+async def _compute(ctx: Context, call: Call, content: Content, sent: Sent | None) -> dict[str, str]:
     """Have its KV in the cache. What came of it, for the headers."""
     model = content.model.removeprefix("models/")
     terms = ctx.terms.of(model, "gemini")
@@ -78,6 +81,7 @@ async def _compute(ctx: Context, call: Call, content: Content) -> dict[str, str]
         metrics=ctx.metrics,
         books=ctx.books,
         warms=True,
+        sent=sent,
     )
     answer = Answer(
         generations=await submit(ctx.engine, [generate]),

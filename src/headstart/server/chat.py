@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from functools import partial
 
 from starlette.responses import Response
 
@@ -18,6 +19,7 @@ from headstart.server.context import Context, offload
 from headstart.server.diagnose import in_anthropics_words
 from headstart.server.disconnect import while_connected
 from headstart.server.generate import Answer, submit
+from headstart.server.logged import Sent
 from headstart.server.prepare import check_length, to_hints, to_params, to_prompt
 from headstart.server.responses import json_response
 from headstart.server.settlement import Asked, Settlement, Source
@@ -34,6 +36,8 @@ class Job:
     terms: Terms
     asked: Asked
     voice: Voice
+    sent: Sent | None = None
+    """Where requests are logged."""
 
     @property
     def request(self) -> ChatRequest:
@@ -59,11 +63,11 @@ def chat(dialect: Dialect) -> Callable[[Context, Call], Awaitable[Response]]:
 
 def prepare(ctx: Context, body: bytes, call: Call, dialect: Dialect) -> Job:
     """Parse, render, tokenise. Raises ApiError and TemplateError."""
-    return to_job(ctx, dialect.parse(body, call.envelope), call, dialect)
+    return to_job(ctx, dialect.parse(body, call.envelope), body, call, dialect)
 
 
-def to_job(ctx: Context, asked: ChatRequest, call: Call, voice: Voice) -> Job:
-    """Render and tokenise what is asked, and plan what it may read. Raises ApiError and others."""
+def to_job(ctx: Context, asked: ChatRequest, body: bytes, call: Call, voice: Voice) -> Job:
+    """Render and tokenise what `body` asks, and plan what it may read. Raises ApiError, others."""
     tenant = call.caller.tenant
     adapter = ctx.adapter(asked.model)
     terms = ctx.terms.of(asked.model, voice.vendor)
@@ -86,7 +90,8 @@ def to_job(ctx: Context, asked: ChatRequest, call: Call, voice: Voice) -> Job:
     )
     plan = terms.contract.plan(prompt, terms.entries, call.began)
     head = Head(generate.id, call.began, asked, contract=terms.name)
-    return Job(head, terms, Asked(generate, prompt, plan), voice)
+    sent = ctx.sent(call, body, partial(voice.told, head))
+    return Job(head, terms, Asked(generate, prompt, plan), voice, sent)
 
 
 def _grammar(ctx: Context, asked: ChatRequest) -> Grammar | None:
@@ -115,6 +120,7 @@ async def answer(ctx: Context, call: Call, renderer: Renderer, job: Job) -> Resp
         metrics=ctx.metrics,
         books=ctx.books,
         conversation=request.conversation,
+        sent=job.sent,
     )
     answer = Answer(
         generations=generations,

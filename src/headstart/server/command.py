@@ -163,6 +163,12 @@ def serve(
     prices: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Prices that go before all others.")
     ] = None,
+    request_log: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write requests here, prompts and all, for `headstart replay`."
+        ),
+    ] = None,
     api_key: Annotated[
         str | None,
         typer.Option(envvar="HEADSTART_API_KEY", help="The operator's key: opens everything."),
@@ -222,6 +228,7 @@ def serve(
         kv_events_tokens=kv_events_tokens,
         ledger=None if no_ledger else str(ledger or default_path()),
         prices=None if prices is None else str(prices),
+        request_log=None if request_log is None else str(request_log),
         api_key=api_key,
         api_keys_file=None if api_keys is None else str(api_keys),
         shared_prefixes=None if shared_prefixes is None else str(shared_prefixes),

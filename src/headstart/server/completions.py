@@ -13,6 +13,7 @@ from headstart.dialects.openai.completion_response import (
     CompletionChoice,
     CompletionStream,
     completion_response,
+    told,
 )
 from headstart.engine.api import GenerateRequest
 from headstart.model.params import Grammar
@@ -20,6 +21,7 @@ from headstart.server.call import Call
 from headstart.server.context import Context, offload
 from headstart.server.disconnect import while_connected
 from headstart.server.generate import Answer, submit
+from headstart.server.logged import Sent
 from headstart.server.prepare import check_length, encode, to_hints, to_params
 from headstart.server.responses import json_response
 from headstart.server.settlement import Asked, Settlement, Source
@@ -35,6 +37,8 @@ class Job:
     request: CompletionRequest
     terms: Terms
     asked: list[Asked]
+    sent: Sent | None
+    """Where requests are logged."""
 
     @property
     def with_logprobs(self) -> bool:
@@ -69,7 +73,7 @@ def prepare(ctx: Context, body: bytes, call: Call) -> Job:
         prompt = Prompt(tenant, request.model, (), ids)
         plan = terms.contract.plan(prompt, terms.entries, call.began)
         asked.append(Asked(generate, prompt, plan))
-    return Job(request_id, request, terms, asked)
+    return Job(request_id, request, terms, asked, ctx.sent(call, body, told))
 
 
 async def completions(ctx: Context, call: Call) -> Response:
@@ -87,6 +91,7 @@ async def completions(ctx: Context, call: Call) -> Response:
             reports=ctx.reports,
             metrics=ctx.metrics,
             books=ctx.books,
+            sent=job.sent,
         ),
         choices=job.request.n,
         metrics=ctx.metrics,

@@ -10,9 +10,11 @@ from headstart.dialects.sampling import Sampling
 from headstart.engine.api import Engine
 from headstart.server.auth import Keyring
 from headstart.server.books import Books
+from headstart.server.call import Call
 from headstart.server.compared import Compared
 from headstart.server.contents import Contents
 from headstart.server.kept import AllKept
+from headstart.server.logged import Sent, Told
 from headstart.server.metrics import Metrics
 from headstart.server.reports import Reports
 from headstart.server.terms import AllTerms
@@ -68,6 +70,12 @@ class Context:
         if model not in self.engine.adapters:
             raise model_not_found(model, self.models)
         return model
+
+    def sent(self, call: Call, body: bytes, told: Told) -> Sent | None:
+        """A request as it came, where requests are logged."""
+        if self.books.log is None:
+            return None
+        return Sent(call.request.url.path, body, told, self.codec.shows_call)
 
 
 async def offload(body: bytes, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -58,20 +58,19 @@ class Answer:
 
     async def _follow(self, index: int, generation: Generation) -> AsyncGenerator[Chunk]:
         timeline = Timeline(self.metrics, self.arrived)
-        output: list[int] = []
         async for chunk in generation:
             if not timeline.begun and generation.reuse.miss is not None:
                 self.settlement.open(index, generation.reuse, self.clock() - self.arrived)
             timeline.chunk(self.clock(), chunk.tokens, generation.reuse)
+            if chunk.index == 0:
+                self.settlement.hear(index, chunk)
             if chunk.finish_reason == "error":
                 raise server_error("The model failed while answering; the server's log says why.")
             if chunk.finish_reason == "abort":
                 raise server_error("The server stopped before the answer was whole.", 503)
-            if chunk.index == 0:
-                output.extend(chunk.ids)
             yield self._without_end(chunk)
         timeline.finished(self.clock(), self.choices)
-        self.settlement.finish(index, output, self.now())
+        self.settlement.finish(index, self.now())
 
     def _without_end(self, chunk: Chunk) -> Chunk:
         """Logprobs tell of the answer's tokens; the one that ended it is none of them."""

@@ -14,6 +14,7 @@ from headstart.server.call import Call
 from headstart.server.context import Context, offload
 from headstart.server.disconnect import while_connected
 from headstart.server.generate import submit
+from headstart.server.logged import Logged, Sent
 from headstart.server.responses import json_response
 from headstart.server.tokens import encode_asked
 
@@ -34,7 +35,7 @@ class Target:
 
 async def warm(ctx: Context, call: Call) -> Response:
     """Compute prompts now, so that the first to ask finds them; with `ttl`, pin them too."""
-    targets = await _targets(ctx, call, parse_warm)
+    body, targets = await _targets(ctx, call, parse_warm)
     requests = [
         GenerateRequest(
             id=f"warm-{call.id}-{index}",
@@ -52,6 +53,8 @@ async def warm(ctx: Context, call: Call) -> Response:
     finally:
         for generation in generations:
             await generation.aclose()
+        if (sent := ctx.sent(call, body, lambda _: {})) is not None:
+            _log(ctx, call, sent, requests, generations)
 
 
 async def _warmed(
@@ -72,9 +75,25 @@ async def _warmed(
     return json_response({"prompts": prompts})
 
 
+def _log(
+    ctx: Context,
+    call: Call,
+    sent: Sent,
+    requests: Sequence[GenerateRequest],
+    generations: Sequence[Generation],
+) -> None:
+    computed = [
+        pair for pair in zip(requests, generations, strict=True) if pair[1].reuse.miss is not None
+    ]
+    for part, (request, generation) in enumerate(computed):
+        cached = generation.reuse.cached_tokens
+        logged = Logged(f"warm-{call.id}", call.began, part, request, cached, (), "length", sent)
+        ctx.books.log_prompt(logged)
+
+
 async def pin(ctx: Context, call: Call) -> Response:
     """Keep what is cached of a prompt. 404 if that is nothing."""
-    (target,) = await _targets(ctx, call, parse_pin)
+    _, (target,) = await _targets(ctx, call, parse_pin)
     assert target.ttl is not None
     pinned = _pin(ctx, call, target, target.ttl)
     if pinned is None:
@@ -107,9 +126,11 @@ def _pin(ctx: Context, call: Call, target: Target, ttl: float) -> Pinned | None:
     )
 
 
-async def _targets(ctx: Context, call: Call, parse: Callable[[bytes], KeepRequest]) -> list[Target]:
+async def _targets(
+    ctx: Context, call: Call, parse: Callable[[bytes], KeepRequest]
+) -> tuple[bytes, list[Target]]:
     body = await call.body(ctx.settings.max_body_bytes)
-    return await offload(body, _prepare, ctx, body, call.caller.tenant, parse)
+    return body, await offload(body, _prepare, ctx, body, call.caller.tenant, parse)
 
 
 def _prepare(

@@ -19,6 +19,7 @@ from headstart.model.load import LoadedModel, load_model
 from headstart.server.app import create_app
 from headstart.server.banner import print_banner
 from headstart.server.gate import Gate
+from headstart.server.line_log import LineLog
 from headstart.server.shared import Declared, tokenised
 from headstart.server.shutdown import Server, Shutdown
 from headstart.settings import Settings
@@ -39,11 +40,12 @@ async def serve(
     console: Console,
     publish: Callable[[EventSource], None],
     store: Store | None,
+    log_file: LineLog | None,
 ) -> None:
     """Answer on `sock` until a signal comes. Raises ModelError, TextError, SharedPrefixesError.
 
     `declared`: what tenants share. `publish`: sends the engine's events on their way. `store`:
-    where accounts go.
+    where accounts go. `log_file`: where requests are logged.
     """
     shutdown = Shutdown()
     shutdown.install(asyncio.get_running_loop())
@@ -58,7 +60,7 @@ async def serve(
         loaded, engine = loading.result()
         publish(engine)
         named = replace(settings, served_model_name=settings.served_model_name or loaded.name)
-        gate.open(create_app(engine, loaded.codec, named, store=store))
+        gate.open(create_app(engine, loaded.codec, named, store=store, log=log_file))
         print_banner(console, loaded, engine, named, _url(sock))
         _warn_of_template(loaded.codec, console)
         await asyncio.wait({asked, serving}, return_when=asyncio.FIRST_COMPLETED)

@@ -35,7 +35,7 @@ async def respond(ctx: Context, call: Call) -> Response:
 def _prepare(ctx: Context, body: bytes, call: Call) -> tuple[Job, "_Record"]:
     kept = ctx.kept.of(call.caller.tenant)
     asked = parse_create(body, kept, call.id)
-    job = to_job(ctx, asked.chat, call, VOICE)
+    job = to_job(ctx, asked.chat, body, call, VOICE)
     return job, _Record(kept, ctx.compared, asked, job)
 
 

@@ -11,8 +11,9 @@ from headstart.cluster.errors import CannotPublish
 from headstart.ledger import LedgerError, PriceError
 from headstart.model.errors import ModelError
 from headstart.server.auth import KeysFileError, load_keyring
-from headstart.server.books import open_store
+from headstart.server.books import open_log, open_store
 from headstart.server.gate import Gate
+from headstart.server.line_log import LogError
 from headstart.server.listen import CannotListen, listen
 from headstart.server.publishing import publishing
 from headstart.server.shared import SharedPrefixesError, read_shared
@@ -25,6 +26,7 @@ EXPECTED = (
     CannotPublish,
     KeysFileError,
     LedgerError,
+    LogError,
     ModelError,
     PriceError,
     SharedPrefixesError,
@@ -47,6 +49,7 @@ def run(settings: Settings) -> int:
             listen(settings.host, settings.port) as sock,
             publishing(settings) as publish,
             open_store(settings) as store,
+            open_log(settings) as log_file,
         ):
             # Imported only now: torch takes seconds, and a taken port should be told at once.
             from headstart.server.process import serve
@@ -55,7 +58,15 @@ def run(settings: Settings) -> int:
             config = uvicorn_config(settings, gate)
             with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
                 served = serve(
-                    settings, declared, Server(config), gate, sock, Console(), publish, store
+                    settings,
+                    declared,
+                    Server(config),
+                    gate,
+                    sock,
+                    Console(),
+                    publish,
+                    store,
+                    log_file,
                 )
                 runner.run(served)
     except EXPECTED as error:

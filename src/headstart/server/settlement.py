@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from headstart.cache import Reason
 from headstart.contracts.plan import Decision, Plan
 from headstart.contracts.prompt import Prompt
-from headstart.engine.api import Engine, EngineError, GenerateRequest, Reuse
+from headstart.engine.api import Chunk, Engine, EngineError, GenerateRequest, Reuse
 from headstart.ledger import Account, Row
 from headstart.server.auth import Caller
 from headstart.server.books import Books
+from headstart.server.logged import Logged, Sent
 from headstart.server.metrics import Metrics
 from headstart.server.reports import Report, Reports
 from headstart.server.terms import Terms
@@ -62,6 +63,10 @@ class Settlement:
     conversation: Conversation | None = None
     warms: bool = False
     """Nothing is asked but that the prompts be cached."""
+    sent: Sent | None = None
+    """Where requests are logged."""
+    _outputs: dict[int, list[int]] = field(default_factory=dict)
+    _ends: dict[int, str] = field(default_factory=dict)
     _opened: dict[int, tuple[Reuse, Decision]] = field(default_factory=dict)
     _first_after: float | None = None
     _closed: bool = False
@@ -80,9 +85,15 @@ class Settlement:
         self._keep(asked)
         self._tell(asked.generate, reuse)
 
-    def finish(self, index: int, output: Sequence[int], now: float) -> None:
+    def hear(self, index: int, chunk: Chunk) -> None:
+        """The next piece of the first choice of prompt `index`."""
+        self._outputs.setdefault(index, []).extend(chunk.ids)
+        if chunk.finish_reason is not None:
+            self._ends[index] = chunk.finish_reason
+
+    def finish(self, index: int, now: float) -> None:
         """The answer to prompt `index` is whole."""
-        asked = self.asked[index]
+        asked, output = self.asked[index], self._outputs.get(index, ())
         self.terms.contract.finish(asked.prompt, asked.plan, output, self.terms.entries, now)
 
     def account(self, output: int) -> Account:
@@ -100,22 +111,23 @@ class Settlement:
         reuses = [reuse for reuse, _ in self._opened.values()]
         first = self.asked[next(iter(self._opened))]
         source = self.source
-        self.books.add(
-            Row(
-                time=source.began,
-                request=source.id,
-                tenant=source.caller.tenant,
-                key=source.caller.key,
-                model=source.model,
-                contract=self.terms.name,
-                dialect=source.dialect,
-                account=self.account(output),
-                reused=sum(reuse.cached_tokens for reuse in reuses),
-                ttft=self._first_after,
-                reason=_billed_reason(first.plan, reuses[0]),
-                reusable_ever=sum(map(_reusable_ever, reuses)),
-            )
+        row = Row(
+            time=source.began,
+            request=source.id,
+            tenant=source.caller.tenant,
+            key=source.caller.key,
+            model=source.model,
+            contract=self.terms.name,
+            dialect=source.dialect,
+            account=self.account(output),
+            reused=sum(reuse.cached_tokens for reuse in reuses),
+            ttft=self._first_after,
+            reason=_billed_reason(first.plan, reuses[0]),
+            reusable_ever=sum(map(_reusable_ever, reuses)),
         )
+        self.books.add(row)
+        if self.sent is not None:
+            self._log(row, self.sent)
 
     def headers(self) -> dict[str, str]:
         """What is settled by now: tokens reused over all prompts, and the first one's reason."""
@@ -124,6 +136,22 @@ class Settlement:
         hit = sum(reuse.cached_tokens for reuse, _ in self._opened.values())
         first, _ = self._opened[min(self._opened)]
         return {CACHE_HEADER: f"hit={hit}; reason={_reason(first)}"}
+
+    def _log(self, row: Row, sent: Sent) -> None:
+        for part, index in enumerate(sorted(self._opened)):
+            self.books.log_prompt(
+                Logged(
+                    request=row.request,
+                    time=row.time,
+                    part=part,
+                    generate=self.asked[index].generate,
+                    cached=self._opened[index][0].cached_tokens,
+                    output=self._outputs.get(index, ()),
+                    ended=self._ends.get(index, "abort"),
+                    sent=sent,
+                    row=row,
+                )
+            )
 
     def _keep(self, asked: Asked) -> None:
         """Hold what the contract promises, as far as the tenant's budget goes."""

@@ -127,6 +127,11 @@ class Codec:
         detokenizer = Detokenizer(self._pieces, self._hidden if skip_special else frozenset())
         return "".join([*map(detokenizer.feed, ids), detokenizer.flush()])
 
+    def shows_call(self, answer: Sequence[int]) -> bool:
+        """Whether an answer's ids hold what begins a tool call."""
+        text = self.decode(answer)
+        return any(marker in text for marker in self.tool_format.markers)
+
     def token_bytes(self, token_id: int) -> bytes:
         """Exact bytes of one token, which may be part of a character; empty for an unknown id."""
         return self._pieces[token_id]

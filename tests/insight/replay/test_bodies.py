@@ -1,12 +1,17 @@
 import json
 from pathlib import Path
 
+import pytest
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 
 from headstart.insight.replay.bodies import by_tokenizer, read_bodies
+from headstart.insight.replay.fleet import Fleet
+from headstart.insight.replay.pool import Setup
+from headstart.insight.replay.replay import run
 from headstart.insight.replay.request import Names, Request
+from headstart.insight.replay.source import Reading, Trace
 
 CHAT = {"messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "a"}]}
 
@@ -63,3 +68,57 @@ def test_of_a_prompt_of_tokens_all_but_the_last_can_be_reused_and_the_answer_is_
     assert (len(first.blocks), len(first.answer), first.block_tokens) == (1, 2, 2)
     second = names.named(request([1, 2, 3, 4, 5, 6, 9], []))
     assert list(second.blocks) == [*first.blocks, *first.answer]
+
+
+@pytest.mark.parametrize("wall", ["tenant", "salt", "adapter"])
+def test_what_a_wall_divides_shares_nothing(tmp_path: Path, wall: str) -> None:
+    ids = list(range(64))
+    rows = [{"tokens": ids, wall: name} for name in ("a", "b", "a")] + [{"tokens": ids}]
+    path = written(tmp_path / "b.jsonl", *rows)
+    hits: list[int] = []
+    fleet = Fleet([Setup("lru", 32, block_size=16)])
+    run(read_bodies(path), [fleet], lambda _, __, tokens: hits.append(tokens))
+    assert hits == [0, 0, 63, 0]
+    named = [list(each.blocks) for each in map(Names(16).named, read_bodies(path))]
+    assert named[2] == named[0]
+    assert not set(named[0]) & set(named[1]) | set(named[1]) & set(named[3])
+
+
+def test_sessions_of_two_tenants_may_have_one_name(tmp_path: Path) -> None:
+    rows = [{"tokens": [1], "session": "s", "tenant": name} for name in ("a", "b")]
+    one, two = read_bodies(written(tmp_path / "b.jsonl", *rows))
+    assert one.session != two.session
+
+
+def test_a_clients_hints_reach_the_policy(tmp_path: Path) -> None:
+    row = {"tokens": [1, 2], "ended": True, "expected_gap": 3, "stop": "abort"}
+    (request,) = read_bodies(written(tmp_path / "b.jsonl", row))
+    assert (request.ended, request.expected_gap, request.stop) == (True, 3.0, "abort")
+
+
+LOG = {"request_log": 1, "tokens": [1, 2, 3], "body": {"contents": []}}
+
+
+def test_of_a_log_that_ends_within_a_line_the_whole_lines_are_read(tmp_path: Path) -> None:
+    path = written(tmp_path / "log.jsonl", LOG, LOG)
+    with path.open("a") as file:
+        file.write('{"request_log": 1, "tok')
+    trace = Trace([path], Reading())
+    assert len(list(trace.requests())) == 2
+    assert trace.notes == ["log.jsonl: its last line is cut short and left out."]
+    assert not trace.estimated
+
+
+def test_what_a_server_adds_to_its_log_meanwhile_is_not_read(tmp_path: Path) -> None:
+    path = written(tmp_path / "log.jsonl", LOG)
+    trace = Trace([path], Reading())
+    with path.open("a") as file:
+        file.write(json.dumps(LOG | {"tokens": [1] * 1000}) + "\n")
+    assert [each.prompt_tokens for each in trace.requests()] == [3]
+    assert trace.notes == []
+
+
+def test_other_recordings_may_end_without_a_line_break(tmp_path: Path) -> None:
+    path = tmp_path / "b.jsonl"
+    path.write_text('{"tokens": [1, 2]}\n{"tokens": [1]}')
+    assert [each.prompt_tokens for each in Trace([path], Reading()).requests()] == [2, 1]

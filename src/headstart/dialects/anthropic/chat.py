@@ -8,6 +8,7 @@ from headstart.dialects.anthropic.ids import message_id
 from headstart.dialects.anthropic.request import parse_messages
 from headstart.dialects.anthropic.response import message_response
 from headstart.dialects.anthropic.stream import MessageStream
+from headstart.dialects.anthropic.usage import render_usage
 from headstart.dialects.chat import ChatRequest
 from headstart.dialects.dialect import Envelope, Head
 from headstart.dialects.gathered import Gathered
@@ -25,6 +26,10 @@ class AnthropicMessages(AnthropicManners):
     def response_id(self, unique: str) -> str:
         """`msg_…`."""
         return message_id(unique)
+
+    def told(self, _: Head, account: Account) -> dict[str, Any]:
+        """`usage`."""
+        return {"usage": render_usage(account)}
 
     def parse(self, body: bytes, envelope: Envelope) -> ChatRequest:
         """Raises ApiError 400 in Anthropic's words."""

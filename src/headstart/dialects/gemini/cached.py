@@ -107,8 +107,13 @@ def resource(content: CachedContent[Any]) -> dict[str, Any]:
         "createTime": moment(content.created),
         "updateTime": moment(content.updated),
         "expireTime": moment(content.expires),
-        "usageMetadata": {"totalTokenCount": content.tokens},
+        **told(content),
     }
+
+
+def told(content: CachedContent[Any]) -> dict[str, Any]:
+    """What the resource tells of its size."""
+    return {"usageMetadata": {"totalTokenCount": content.tokens}}
 
 
 def resource_list(page: Sequence[CachedContent[Any]], token: str | None) -> dict[str, Any]:

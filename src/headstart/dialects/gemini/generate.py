@@ -12,6 +12,7 @@ from headstart.dialects.gemini.errors import GeminiManners
 from headstart.dialects.gemini.frames import Events, Frames
 from headstart.dialects.gemini.request import Find, GenerateFields, to_chat
 from headstart.dialects.gemini.stream import GeminiStream
+from headstart.dialects.gemini.usage import render_usage
 from headstart.dialects.gemini.wire import read
 from headstart.ledger.account import Account
 
@@ -32,6 +33,10 @@ class GeminiGenerate(GeminiManners):
     def response_id(self, unique: str) -> str:
         """As it is."""
         return unique
+
+    def told(self, _: Head, account: Account) -> dict[str, Any]:
+        """`usageMetadata`."""
+        return {"usageMetadata": render_usage(account)}
 
     def parse(self, body: bytes, envelope: Envelope) -> ChatRequest:
         """Raises ApiError 400 in Google's words, and the contract's Refusal."""

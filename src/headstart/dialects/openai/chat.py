@@ -26,6 +26,10 @@ class OpenAIChat(OpenAIManners):
         """`chatcmpl-…`."""
         return f"chatcmpl-{unique}"
 
+    def told(self, head: Head, account: Account) -> dict[str, Any]:
+        """`usage`."""
+        return {"usage": self.usage(head)(account)}
+
     def parse(self, body: bytes, _: Envelope) -> ChatRequest:
         """Raises ApiError 400 with the field's path."""
         return parse_chat(body)

@@ -54,8 +54,13 @@ def completion_response(
         "created": created,
         "model": model,
         "choices": [choice.render() for choice in choices],
-        "usage": render_usage(account),
+        **told(account),
     }
+
+
+def told(account: Account) -> dict[str, Any]:
+    """What the body tells of the account."""
+    return {"usage": render_usage(account)}
 
 
 @dataclass(slots=True)

@@ -1,7 +1,9 @@
 """Recorded bodies of requests: JSON lines of chat or completion requests, or of token ids.
 
 A line is a body, or an object with a body under `body` (as batch files have it). Beside it may
-stand `timestamp` or `time` (seconds), `session`, and of the answer: `output` (token ids), `stop`.
+stand `timestamp` or `time` (seconds), `session`, `tenant`, `salt` and `adapter` (requests that
+differ in one share nothing), and of the answer: `output` (token ids), `stop`. The log of
+`headstart serve --request-log` has all of them, and the prompt's `tokens`.
 
 - `tokens`, or `prompt` as a list of ids: exact.
 - text, with a tokenizer: the text's ids are exact; the model's chat template is unknown, so roles
@@ -41,22 +43,27 @@ def by_tokenizer(path: Path) -> Encode:
 
 
 def read_bodies(
-    path: Path, encode: Encode = by_bytes, *, moved: Moved = nobody
+    path: Path, encode: Encode = by_bytes, *, moved: Moved = nobody, end: int | None = None
 ) -> Iterator[Request]:
-    """The requests in their order; without a time each is a second after the one before."""
-    for number, line in Lines(path, moved):
+    """The requests in their order; without a time each is a second after the one before.
+
+    `end`: bytes behind which nothing is read.
+    """
+    for number, line in Lines(path, moved, end):
         outer = decoded(path, number, line, dict[str, Any])
         body = outer.get("body", outer)
         try:
-            tokens = _tokens(body, encode)
+            tokens = _tokens(outer, body, encode)
             answer = array("I", outer.get("output") or ())
             time = float(outer.get("timestamp", outer.get("time", number)))
+            gap = outer.get("expected_gap")
+            hints = bool(outer.get("ended")), None if gap is None else float(gap)
+            space, session = _space(outer, body), _session(outer, body)
         except (TypeError, ValueError, OverflowError, AttributeError) as error:
             raise TraceError(f"{path.name}:{number}: no request: {error}") from None
-        session = outer.get("session", body.get("prompt_cache_key"))
         yield Request(
             time_s=time,
-            session=None if session is None else str(session),
+            session=session,
             turn=None,
             stop=outer.get("stop"),
             blocks=tokens,
@@ -64,11 +71,34 @@ def read_bodies(
             output_tokens=len(answer),
             block_tokens=1,
             answer=answer[:-1],  # The last token that is sampled is never computed.
+            space=space,
+            ended=hints[0],
+            expected_gap=hints[1],
         )
 
 
-def _tokens(body: dict[str, Any], encode: Encode) -> "array[int]":
-    given = body.get("tokens", body.get("prompt"))
+def given_prompt(outer: dict[str, Any], body: dict[str, Any]) -> Any:
+    """The ids or the text of a prompt; None where it is in messages."""
+    return outer.get("tokens", body.get("tokens", body.get("prompt")))
+
+
+def _space(outer: dict[str, Any], body: dict[str, Any]) -> str:
+    tenant, adapter = outer.get("tenant") or "", outer.get("adapter")
+    salt = outer.get("salt", body.get("cache_salt"))
+    default = tenant == "" and salt is None and adapter is None
+    return "" if default else json.dumps([tenant, salt, adapter])
+
+
+def _session(outer: dict[str, Any], body: dict[str, Any]) -> str | None:
+    """Tenants may call theirs the same."""
+    session, tenant = outer.get("session", body.get("prompt_cache_key")), outer.get("tenant")
+    if session is None:
+        return None
+    return json.dumps([tenant, session]) if tenant else str(session)
+
+
+def _tokens(outer: dict[str, Any], body: dict[str, Any], encode: Encode) -> "array[int]":
+    given = given_prompt(outer, body)
     if isinstance(given, list) and all(isinstance(each, int) for each in given):
         return array("I", given)
     if isinstance(given, str):

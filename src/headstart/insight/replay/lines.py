@@ -6,9 +6,9 @@ from typing import TypeVar
 import msgspec
 
 from headstart.insight import lines
-from headstart.insight.lines import Moved, from_stdin, nobody
+from headstart.insight.lines import Moved, end_of_lines, from_stdin, nobody
 
-__all__ = ["Lines", "Moved", "TraceError", "decoded", "from_stdin", "nobody"]
+__all__ = ["Lines", "Moved", "TraceError", "decoded", "end_of_lines", "from_stdin", "nobody"]
 
 Line = TypeVar("Line")
 
@@ -18,10 +18,10 @@ class TraceError(ValueError):
 
 
 class Lines(lines.Lines):
-    """Numbered lines of a recording. Raises TraceError."""
+    """Numbered lines of a recording, up to `end` bytes of it. Raises TraceError."""
 
-    def __init__(self, path: Path, moved: Moved = nobody) -> None:
-        super().__init__(path, moved, error=TraceError)
+    def __init__(self, path: Path, moved: Moved = nobody, end: int | None = None) -> None:
+        super().__init__(path, moved, error=TraceError, end=end)
 
 
 def decoded(path: Path, number: int, line: bytes, form: type[Line]) -> Line:

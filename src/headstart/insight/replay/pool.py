@@ -1,12 +1,14 @@
 """One cache, and requests that go through it one after the other. No tensors, the same code."""
 
 from array import array
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from headstart.cache import POLICIES, Chain, Namespace, PrefixCache, Visit
 from headstart.insight.replay.request import Request
 
-STOPS = frozenset({"tool_use", "end_turn", "tool_calls", "stop", "length", "max_tokens"})
+STOPS = frozenset(
+    {"tool_use", "end_turn", "tool_calls", "stop", "length", "max_tokens", "abort", "error"}
+)
 """Why answers end. A recording may hold other classes there, which no live server would know."""
 
 NOT_A_BLOCK = 2**32 - 1
@@ -64,14 +66,15 @@ class Pool:
     def would_hit(self, request: Request) -> int:
         """Prompt tokens of it that are cached now."""
         tokens = self._tokens(request)
-        return request.prefix_tokens(self._cache.match(self._chain(), tokens).cached_tokens)
+        found = self._cache.match(self._chain(request), tokens)
+        return request.prefix_tokens(found.cached_tokens)
 
     def serve(self, request: Request) -> int:
         """Prompt tokens that it reuses; what it brings is cached from then on."""
         self._now = max(self._now, request.time_s)
         if self.setup.longest is None:
             return self._as_served(request)
-        chain, tokens = self._chain(), self._tokens(request)
+        chain, tokens = self._chain(request), self._tokens(request)
         lease = self._cache.acquire(chain, tokens)
         assert lease is not None, "the pool has room for the longest request beside the cached"
         hit = request.prefix_tokens(lease.cached_tokens)
@@ -88,7 +91,7 @@ class Pool:
 
     def _as_served(self, request: Request) -> int:
         """The calls of a scheduler that runs one sequence (engine/scheduler.py)."""
-        cache, chain, tokens = self._cache, self._chain(), self._tokens(request)
+        cache, chain, tokens = self._cache, self._chain(request), self._tokens(request)
         cache.touch(chain, tokens)
         lease = cache.acquire(chain, tokens)
         if lease is None:
@@ -109,8 +112,9 @@ class Pool:
         cache.release(lease, self._visit(request, hit))
         return hit
 
-    def _chain(self) -> Chain:
-        return self._cache.chain(self._space)
+    def _chain(self, request: Request) -> Chain:
+        space = self._space
+        return self._cache.chain(replace(space, tenant=request.space) if request.space else space)
 
     def _tokens(self, request: Request) -> "array[int]":
         tokens = array("I", request.blocks)
@@ -126,4 +130,6 @@ class Pool:
             output_tokens=request.output_tokens,
             session=request.session,
             stop=request.stop if request.stop in STOPS else None,
+            ended=request.ended,
+            expected_gap=request.expected_gap,
         )

@@ -29,6 +29,12 @@ class Request:
     block_tokens: int
     answer: Sequence[int] = ()
     """What came after the prompt and can be found as well, where that is recorded."""
+    space: str = ""
+    """Requests of different spaces (tenants, salts, adapters) share nothing."""
+    ended: bool = False
+    """The client said that nothing of the session would follow."""
+    expected_gap: float | None = None
+    """Seconds until its next request, as the client said."""
 
     def prefix_tokens(self, blocks: int) -> int:
         """Prompt tokens in the first `blocks` blocks."""
@@ -72,6 +78,10 @@ class Ids:
         return array("I", (numbers.setdefault(each, len(numbers)) for each in ids))
 
 
+ROOT, SPACES = -1, -2
+"""Below which first blocks stand, and below which the roots of all spaces but the first."""
+
+
 class Names:
     """Names blocks by the whole prefix that ends in them, where a recording doesn't.
 
@@ -89,7 +99,9 @@ class Names:
         reusable = len(path) - (1 if request.block_tokens == 1 else 0)
         path.extend(request.answer)
         data, width = path.tobytes(), self._size * path.itemsize
-        ids, parent, known = array("I"), -1, self._known
+        ids, parent, known = array("I"), ROOT, self._known
+        if request.space:
+            parent = known.setdefault((SPACES, request.space.encode()), len(known))
         for at in range(0, len(data) - width + 1, width):
             key = parent, data[at : at + width]
             parent = known.setdefault(key, len(known))

@@ -8,13 +8,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 from headstart.insight.replay import bailian, mooncake
-from headstart.insight.replay.bodies import by_bytes, by_tokenizer, read_bodies
+from headstart.insight.replay.bodies import by_bytes, by_tokenizer, given_prompt, read_bodies
 from headstart.insight.replay.kvt_stream import KvtStream
-from headstart.insight.replay.lines import Lines, Moved, TraceError, decoded, nobody
+from headstart.insight.replay.lines import Lines, Moved, TraceError, decoded, end_of_lines, nobody
 from headstart.insight.replay.request import Names, Request, coarsened
 
 Format = Literal["kvt", "mooncake", "bailian", "bodies"]
 BODY_FIELDS = ("tokens", "prompt", "messages", "input")
+LOG = b'{"request_log":'
+"""How each line of the server's own log begins."""
 SQLITE = b"SQLite format 3\x00"
 SPAN_SECONDS = 8 * 3600.0
 
@@ -50,6 +52,10 @@ class Trace:
             KvtStream(path, span_s=reading.span_s, seed=reading.seed)
             for path in (paths if self.format == "kvt" else ())
         ]
+        logs = [path for path in paths if self.format == "bodies" and _is_log(path)]
+        self._ends = {path: end_of_lines(path) for path in logs}
+        """A server may be writing to its log: what comes after this is not read."""
+        self._torn = [path.name for path in logs if path.stat().st_size > self._ends[path]]
         first = next(iter(self._recorded(nobody)), None)
         if first is None:
             raise TraceError(f"{paths[0].name} holds no requests")
@@ -83,6 +89,11 @@ class Trace:
     @property
     def notes(self) -> list[str]:
         """What the recording leaves open, and how that was filled."""
+        torn = [f"{name}: its last line is cut short and left out." for name in self._torn]
+        return torn + self._filled
+
+    @property
+    def _filled(self) -> list[str]:
         match self.format:
             case "kvt":
                 gaps = ", gaps are drawn" if self.gaps_drawn else ""
@@ -137,7 +148,8 @@ class Trace:
             case "bodies":
                 encode = by_bytes if reading.tokenizer is None else by_tokenizer(reading.tokenizer)
                 return chain.from_iterable(
-                    read_bodies(path, encode, moved=moved) for path in self.paths
+                    read_bodies(path, encode, moved=moved, end=self._ends.get(path))
+                    for path in self.paths
                 )
 
 
@@ -151,7 +163,7 @@ def _format(path: Path) -> Format:
     if "hash_ids" in fields:
         return "bailian" if "parent_chat_id" in fields else "mooncake"
     body = fields.get("body", fields)
-    if isinstance(body, dict) and any(name in body for name in BODY_FIELDS):
+    if isinstance(body, dict) and any(name in BODY_FIELDS for name in (*fields, *body)):
         return "bodies"
     raise TraceError(
         f"{path.name}:{number}: neither kvt, Mooncake, Qwen-Bailian nor the body of a request"
@@ -161,6 +173,9 @@ def _format(path: Path) -> Format:
 def _holds_text(path: Path) -> bool:
     number, line = next(iter(Lines(path)))
     fields = decoded(path, number, line, dict[str, Any])
-    body = fields.get("body", fields)
-    given = body.get("tokens", body.get("prompt"))
-    return not isinstance(given, list)
+    return not isinstance(given_prompt(fields, fields.get("body", fields)), list)
+
+
+def _is_log(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(LOG)) == LOG

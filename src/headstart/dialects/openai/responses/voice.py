@@ -8,6 +8,7 @@ from headstart.dialects.gathered import Gathered
 from headstart.dialects.openai.responses.output import Output
 from headstart.dialects.openai.responses.response import Story
 from headstart.dialects.openai.responses.stream import ResponseStream
+from headstart.dialects.openai.responses.usage import response_usage
 from headstart.ledger.account import Account
 
 PREFIX = "resp_"
@@ -24,6 +25,10 @@ class ResponsesVoice:
     def response_id(self, unique: str) -> str:
         """`resp_…`."""
         return f"{PREFIX}{unique}"
+
+    def told(self, _: Head, account: Account) -> dict[str, Any]:
+        """`usage`."""
+        return {"usage": response_usage(account)}
 
 
 class ResponseRenderer:

@@ -23,7 +23,7 @@ from headstart.insight.asked.usage import account, find
 
 def claims(first: Sequence[Object]) -> bool:
     """Objects that carry a body."""
-    return all(isinstance(each.get("body"), dict | str) for each in first)
+    return all(isinstance(each.get("body"), dict | str) or not _asks(each) for each in first)
 
 
 def read(objects: Objects, told: Signs) -> Iterator[Asked]:
@@ -31,7 +31,13 @@ def read(objects: Objects, told: Signs) -> Iterator[Asked]:
     for origin, record in objects:
         if not isinstance(record, dict):
             raise Unreadable(f"{origin}: a request is an object, this is {named(record)}")
-        yield from _requests(record, told, origin)
+        if _asks(record):
+            yield from _requests(record, told, origin)
+
+
+def _asks(record: Object) -> bool:
+    """Our log also has lines that only warm, and the further prompts of a request: no account."""
+    return "request_log" not in record or "account" in record
 
 
 def _requests(record: Object, told: Signs, origin: Origin) -> Iterator[Asked]:
