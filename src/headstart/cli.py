@@ -43,6 +43,10 @@ COMMANDS = {
         "headstart.insight.replay.command:replay",
         "Replay recorded requests against the cache: what it would hit, by policy and capacity.",
     ),
+    "probe": (
+        "headstart.insight.probe.command:probe",
+        "Say whether an endpoint reuses prefixes, how many it keeps and for how long.",
+    ),
 }
 """By name, in the order of the help: a function with typed options (or a `typer.Typer` with
 commands of its own), and a sentence."""

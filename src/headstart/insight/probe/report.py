@@ -1,0 +1,49 @@
+"""What a probe says: a verdict, numbers that each say how they are known, and words."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from headstart.insight.plan.figure import Figure
+from headstart.insight.probe.verdict import Verdict
+
+Setup = Mapping[str, str | int | float | bool | None]
+"""What was asked of which endpoint, in the order to show it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A figure, and the interval in which it lies where one is known."""
+
+    figure: Figure
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Numbers of one question."""
+
+    title: str
+    numbers: Sequence[Number]
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """A finding beside the verdict."""
+
+    name: str
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A probe's outcome, of either kind."""
+
+    setup: Setup
+    verdict: Verdict
+    remarks: Sequence[Remark]
+    parts: Sequence[Part]
+    notes: Sequence[str]
+    samples: Sequence[Mapping[str, Any]]
+    """Every request as it was measured."""
