@@ -105,6 +105,20 @@ def test_what_cannot_run_gets_one_clear_line_and_status_2(
     assert done.stdout == ""
 
 
+def test_what_retention_may_spend_is_what_the_budget_covers(serve: Any, tmp_path: Path) -> None:
+    file = tmp_path / "prices.toml"
+    file.write_text('source="ours"\ndate=2026-11-30\n[models.openai.x]\ninput=1000\noutput=0\n')
+    flags = ("--retention", "--max-wait", "0", "--prefix", "100", "--prices", str(file))
+    server = serve()
+    done = run(server.url, *flags, "--price", "openai/x", "--format", "json")
+    # $1 by default, $0.20 for each call of 160 tokens that is written: too few to find anything.
+    assert done.exit_code == 1
+    assert server.requests == []
+    done = run(server.url, *flags, "--price", "openai/x", "--budget-usd", "5", "--format", "json")
+    assert "at most 25 requests, about 4,025 tokens, $5.0000" in done.stderr
+    assert done.exit_code == 0
+
+
 def test_retention_is_found_within_a_budget(serve: Any) -> None:
     flags = ("--retention", "--max-wait", "0", "--prefix", "100", "--budget-tokens", "5000")
     done = run(serve().url, *flags, "--format", "json")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from headstart.insight.probe.cost import Budget, Purse, Rate, plan, rate
+from headstart.insight.probe.cost import Budget, Purse, Rate, calls_within, plan, rate
 from headstart.insight.probe.script import Usage
 from headstart.insight.wire import EndpointError
 
@@ -86,6 +86,17 @@ def test_a_budget_in_dollars_holds_too(sonnet: Rate) -> None:
     # A call is $0.003, and has to fit even if it writes everything: $0.00375.
     assert purse.dollars == Decimal("0.009") or purse.dollars == Decimal("0.006")
     assert purse.calls * Decimal("0.003") == purse.dollars
+
+
+@pytest.mark.parametrize(
+    ("tokens", "dollars", "calls"),
+    # One call is 1,000 tokens and $0.00375.
+    [(10_000, None, 10), (10_000, Decimal("0.0188"), 5), (2_999, Decimal(9), 2), (None, None, 0)],
+)
+def test_a_budget_covers_as_many_calls_as_its_tighter_limit(
+    sonnet: Rate, tokens: int | None, dollars: Decimal | None, calls: int
+) -> None:
+    assert calls_within(Budget(tokens, dollars), plan(1, 1_000, 0, sonnet)) == calls
 
 
 def test_what_an_endpoint_does_not_count_is_paid_as_expected() -> None:

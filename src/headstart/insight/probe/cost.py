@@ -78,6 +78,15 @@ def plan(calls: int, prompt: int, output: int, rate: Rate | None) -> Plan:
     return Plan(calls, calls * (prompt + output), None if each is None else calls * each)
 
 
+def calls_within(budget: Budget, one: Plan) -> int:
+    """How many calls like `one` a budget covers; one that limits neither covers none."""
+    tokens, dollars = budget.tokens, budget.dollars
+    counts = [] if tokens is None else [tokens // one.tokens]
+    if dollars is not None and one.dollars:
+        counts.append(int(dollars / one.dollars))
+    return min(counts, default=0)
+
+
 class Purse:
     """Counts what answers cost, against a budget."""
 

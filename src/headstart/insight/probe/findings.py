@@ -31,7 +31,7 @@ def self_test_report(taken: Taken, setup: Setup, purse: Purse) -> Report:
         parts.append(_clock(shown))
     return Report(
         setup,
-        judge(repeated, last if taken.own_clock else None),
+        judge(repeated, last, own_clock=taken.own_clock),
         remarks,
         [*parts, spent(purse)],
         notes,

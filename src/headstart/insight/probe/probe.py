@@ -9,7 +9,7 @@ import httpx
 
 from headstart.insight import http
 from headstart.insight.probe import meet
-from headstart.insight.probe.cost import Budget, Plan, Purse, Rate, plan, rate
+from headstart.insight.probe.cost import Budget, Plan, Purse, Rate, calls_within, plan, rate
 from headstart.insight.probe.drive import Watcher, drive
 from headstart.insight.probe.endpoint import Clock, Endpoint
 from headstart.insight.probe.findings import self_test_report
@@ -25,6 +25,8 @@ from headstart.insight.wire import EndpointError
 T = TypeVar("T")
 FRAME = 60
 """Tokens of a prompt besides its prefix, until the endpoint tells."""
+LEAST_CALLS = 6
+"""Of --retention: two trials, a prefix that is read back, and another."""
 DOLLARS = Decimal(1)
 """The budget where a price is known, unless told otherwise."""
 
@@ -94,10 +96,8 @@ class _Session:
 
     def _retention(self) -> Report:
         given = self._given
-        most = self._budget.tokens
-        calls = meet.TRIALS if most is None else most // (self._prompt + self._endpoint.output)
-        limit = "no limit to it, " if most is None else ""
-        self._tell(self._plan(calls), f"{limit}and {given.max_wait:.0f} s of waiting")
+        calls = max(calls_within(self._budget, self._plan(1)), LEAST_CALLS)
+        self._tell(self._plan(calls), f"{given.max_wait:.0f} s of waiting")
         trial = self._meet()
         script = retention(self._unseen(trial), self._endpoint.clock.wall, given.max_wait)
         found = self._drive(script, trial)
@@ -154,7 +154,8 @@ def _rate(given: Given, endpoint: Endpoint) -> Rate | None:
 
 def _budget(given: Given, priced: Rate | None) -> Budget:
     if given.over_budget:
-        return Budget(None, None)
+        # What is retained may take any number of tokens to fill: that is limited in every case.
+        return Budget(given.budget_tokens if given.retention else None, None)
     if given.budget_dollars is not None and priced is None:
         raise EndpointError(
             "the price is unknown, so --budget-usd can't hold: give --price or --prices, or"
