@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from headstart.insight.probe.cost import Budget, Purse
 from headstart.insight.probe.drive import drive
 from headstart.insight.probe.endpoint import Clock
-from headstart.insight.probe.script import Prompt, Reply, Script, Usage
+from headstart.insight.probe.script import Call, Prompt, Reply, Script, Usage
 
 T = TypeVar("T")
 
@@ -38,6 +38,8 @@ class Oracle:
     policy: str = "lru"
     ttl: float | None = None
     sliding: bool = True
+    walls: bool = True
+    """Another key reads nothing of what the first one wrote."""
     replicas: int = 1
     """Asked in turn, without a look at what they hold."""
     overhead: float = 0.05
@@ -50,10 +52,16 @@ class Oracle:
     held: list[list[Doc]] = field(default_factory=list)
     chance: random.Random = field(default_factory=lambda: random.Random(0))
 
-    def ask(self, prompt: Prompt) -> Reply:
+    def ask(self, call: Call) -> Reply:
+        prompt = call.prompt
         self.asked.append(prompt)
         prompt = self.gateway(prompt)
-        words = ["<system>", *prompt.first.split(), "<user>", *prompt.last.split()]
+        words = [
+            f"<{self.walls and call.other}>",
+            *prompt.first.split(),
+            "<user>",
+            *prompt.last.split(),
+        ]
         self.held = self.held or [[] for _ in range(self.replicas)]
         held = self.held[len(self.asked) % self.replicas]
         self._expire(held)

@@ -14,7 +14,7 @@ from headstart.insight.probe.cost import Budget, Purse
 from headstart.insight.probe.findings import self_test_report
 from headstart.insight.probe.prompts import Unseen
 from headstart.insight.probe.report import Report
-from headstart.insight.probe.script import Prompt, Usage
+from headstart.insight.probe.script import Call, Prompt, Usage
 from headstart.insight.probe.signs import signs
 from headstart.insight.probe.steps import Taken, calls_of, three_steps
 from headstart.insight.probe.verdict import AT_LEAST, CAPACITY_FOUND, TABLE, UNCOUNTED, VERDICTS
@@ -22,10 +22,21 @@ from headstart.insight.probe.verdict import AT_LEAST, CAPACITY_FOUND, TABLE, UNC
 TEXT = "Today is {clock}. " + " ".join(f"Rule {n}: be brief." for n in range(100))
 
 
-def take(oracle: Oracle, samples: int = 5, text: str | None = None, **options: Any) -> Taken:
+def take(
+    oracle: Oracle,
+    samples: int = 5,
+    text: str | None = None,
+    other_key: bool = False,
+    **options: Any,
+) -> Taken:
     own_clock = text is not None and "{clock}" in text
     script = three_steps(
-        Unseen(3, 400, text), samples, own_clock=own_clock, clock=oracle.wall, seed=1
+        Unseen(3, 400, text),
+        samples,
+        own_clock=own_clock,
+        clock=oracle.wall,
+        seed=1,
+        other_key=other_key,
     )
     return run(script, oracle, **options)
 
@@ -86,10 +97,10 @@ def test_an_endpoint_that_finds_the_prefix_now_and_then_is_unsteady() -> None:
     chance, whole = random.Random(2), Oracle()
     honest = whole.ask
 
-    def forgetful(prompt: Prompt) -> Any:
+    def forgetful(call: Call) -> Any:
         if chance.random() < 0.5:
             whole.held.clear()
-        return honest(prompt)
+        return honest(call)
 
     whole.ask = forgetful  # type: ignore[method-assign]
     assert verdict(whole) == "unsteady"
@@ -149,6 +160,23 @@ def test_a_gateway_that_drops_clocks_makes_them_harmless() -> None:
 
     found = report(Oracle(gateway=drop))
     assert [remark.name for remark in found.remarks] == ["clock_harmless"]
+
+
+@pytest.mark.parametrize(
+    ("oracle", "name", "status"),
+    [
+        (Oracle(noise=noisy(0.05)), "wall_holds", 0),
+        (Oracle(walls=False), "wall_leaks", 1),
+        (Oracle(walls=False, counts=False), "wall_leaks_by_time", 1),
+        (Oracle(overhead=5, noise=noisy(9)), "wall_undecided", 0),
+    ],
+)
+def test_another_key_shows_whether_tenants_are_walls(
+    oracle: Oracle, name: str, status: int
+) -> None:
+    found = report(oracle, other_key=True)
+    assert found.remarks[-1].name == name
+    assert found.status == status
 
 
 def test_no_prompt_but_the_repeated_ones_is_sent_twice() -> None:

@@ -19,6 +19,10 @@ def probe(
         str | None,
         typer.Option(help="Default: the vendor's usual variable, such as ANTHROPIC_API_KEY."),
     ] = None,
+    other_key: Annotated[
+        str | None,
+        typer.Option(help="Another tenant's: does it read, or feel, what the first one wrote?"),
+    ] = None,
     samples: Annotated[
         int, typer.Option("--samples", "-n", min=1, help="Four or more give an interval.")
     ] = 5,
@@ -82,6 +86,7 @@ def probe(
         model=model,
         dialect=dialect,
         api_key=api_key,
+        other_key=other_key,
         samples=samples,
         prefix=prefix,
         text=None if prefix_file is None else _read(prefix_file),

@@ -5,7 +5,7 @@ from typing import Protocol, TypeVar
 
 from headstart.insight.probe.cost import Purse
 from headstart.insight.probe.endpoint import Clock
-from headstart.insight.probe.script import Prompt, Reply, Script, Spent, Wait
+from headstart.insight.probe.script import Call, Reply, Script, Spent, Wait
 
 T = TypeVar("T")
 
@@ -32,7 +32,7 @@ class Watcher(Protocol):
 
 def drive(
     script: Script[T],
-    ask: Callable[[Prompt], Reply],
+    ask: Callable[[Call], Reply],
     clock: Clock,
     purse: Purse,
     watcher: Watcher,
@@ -51,7 +51,7 @@ def drive(
                 step = script.throw(Spent())
             else:
                 clock.sleep(pause)
-                reply = ask(step.prompt)
+                reply = ask(step)
                 purse.pay(reply.usage)
                 watcher.advance(step.purpose)
                 step = script.send(reply)

@@ -7,11 +7,11 @@ from headstart.insight.bench.stats import summary
 from headstart.insight.plan.figure import Figure
 from headstart.insight.probe.cost import Purse
 from headstart.insight.probe.ratio import CONFIDENCE, METHOD, Ratio
-from headstart.insight.probe.report import Number, Part, Remark, Report, Setup
+from headstart.insight.probe.report import Number, Part, Report, Setup
 from headstart.insight.probe.script import Reply
 from headstart.insight.probe.signs import Signs, signs
 from headstart.insight.probe.steps import Taken
-from headstart.insight.probe.verdict import UNDECIDED, judge, judge_clock
+from headstart.insight.probe.verdict import UNDECIDED, Remark, judge, judge_clock, judge_wall
 
 
 def self_test_report(taken: Taken, setup: Setup, purse: Purse) -> Report:
@@ -22,13 +22,18 @@ def self_test_report(taken: Taken, setup: Setup, purse: Purse) -> Report:
     repeated = signs(taken.repeated, taken.unseen)
     first = repeated if taken.own_clock else _signs(taken.clock_first, taken.unseen)
     last = _signs(taken.clock_last, taken.unseen)
-    remarks = []
+    remarks: list[Remark] = []
     if first is not None and last is not None:
-        remarks.append(Remark(*judge_clock(first, last)))
+        remarks.append(judge_clock(first, last))
     parts = [_hit_rate(repeated), _repeats(repeated, taken)]
+    other = _signs(taken.other_key, taken.unseen)
+    if other is not None:
+        remarks.append(judge_wall(other))
     if last is not None:
         shown = {"last": last} if first is None else {"first": first, "last": last}
         parts.append(_clock(shown))
+    if other is not None:
+        parts.append(Part("4. The same prefix under another key", _reuse("other_key", "", other)))
     return Report(
         setup,
         judge(repeated, last, own_clock=taken.own_clock),
@@ -85,19 +90,18 @@ def _repeats(found: Signs, taken: Taken) -> Part:
 def _clock(shown: Mapping[str, Signs]) -> Part:
     numbers = []
     for place, found in shown.items():
-        label = f"clock {place}: "
-        numbers += [
-            _number(
-                f"clock_{place}_hit_rate",
-                f"{label}hit rate by token",
-                found.rate,
-                "share",
-                "derived",
-                f"{found.hits} of {found.samples} third calls are reuse",
-            ),
-            _ratio(f"clock_{place}_to_unseen", f"{label}third to unseen", found.against_unseen),
-        ]
+        numbers += _reuse(f"clock_{place}", f"clock {place}: ", found)
     return Part("3. A clock moved from the first segment to the last", numbers)
+
+
+def _reuse(key: str, label: str, found: Signs) -> list[Number]:
+    how = f"{found.hits} of {found.samples} last calls are reuse"
+    return [
+        _number(
+            f"{key}_hit_rate", f"{label}hit rate by token", found.rate, "share", "derived", how
+        ),
+        _ratio(f"{key}_to_unseen", f"{label}last to unseen", found.against_unseen),
+    ]
 
 
 def _ttft(key: str, label: str, replies: Sequence[Reply]) -> Number:
@@ -135,6 +139,7 @@ def _rows(taken: Taken) -> Iterator[tuple[str, int, int, Reply]]:
         "unseen": [[reply] for reply in taken.unseen],
         "clock_first": taken.clock_first,
         "clock_last": taken.clock_last,
+        "other_key": [replies[-1:] for replies in taken.other_key],
     }
     for arm, samples in arms.items():
         for number, replies in enumerate(samples, 1):

@@ -26,6 +26,8 @@ class Given:
     model: str | None = None
     dialect: str | None = None
     api_key: str | None = None
+    other_key: str | None = None
+    """Another tenant's."""
     samples: int = 5
     prefix: int | None = None
     text: str | None = None

@@ -37,7 +37,7 @@ def main(given: Given, *, form: Literal["text", "json", "csv"]) -> int:
         return INTERRUPTED
     render = {"text": as_text, "json": as_json, "csv": as_csv}[form]
     print(render(report), end="" if form == "csv" else "\n")
-    return report.verdict.status
+    return report.status
 
 
 def _wall() -> str:

@@ -1,6 +1,7 @@
 """The order of things: meet the endpoint, tell the cost, ask, judge."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import TypeVar
@@ -79,7 +80,8 @@ class _Session:
 
     def _self_test(self) -> Report:
         given = self._given
-        calls = calls_of(given.samples, given.own_clock)
+        others = given.other_key is not None
+        calls = calls_of(given.samples, own_clock=given.own_clock, other_key=others)
         self._tell(self._plan(calls + meet.TRIALS))
         trial = self._meet()
         self._watcher.expect(calls)
@@ -89,6 +91,7 @@ class _Session:
             own_clock=given.own_clock,
             clock=self._endpoint.clock.wall,
             seed=given.seed,
+            other_key=others,
         )
         taken = self._drive(script, trial)
         setup = {**self._setup, "samples": given.samples, "marked": trial.endpoint.form.marks}
@@ -105,13 +108,17 @@ class _Session:
         return retention_report(found, setup, self._purse)
 
     def _drive(self, script: Script[T], trial: meet.Trial) -> T:
+        own, given = trial.endpoint, self._given
+        other = own
+        if given.other_key is not None:
+            other = replace(own, headers=own.wire.headers(given.other_key))
         return drive(
             script,
-            trial.endpoint.ask,
+            lambda call: (other if call.other else own).ask(call.prompt),
             self._endpoint.clock,
             self._purse,
             self._watcher,
-            pause=self._given.pause_seconds,
+            pause=given.pause_seconds,
         )
 
     def _meet(self) -> meet.Trial:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from headstart.insight.plan.figure import Figure
-from headstart.insight.probe.verdict import Verdict
+from headstart.insight.probe.verdict import FINDING, FINE, Remark, Verdict
 
 Setup = Mapping[str, str | int | float | bool | None]
 """What was asked of which endpoint, in the order to show it."""
@@ -29,14 +29,6 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Remark:
-    """A finding beside the verdict."""
-
-    name: str
-    says: str
-
-
-@dataclass(frozen=True, slots=True)
 class Report:
     """A probe's outcome, of either kind."""
 
@@ -47,3 +39,9 @@ class Report:
     notes: Sequence[str]
     samples: Sequence[Mapping[str, Any]]
     """Every request as it was measured."""
+
+    @property
+    def status(self) -> int:
+        """The exit status: the verdict's, or a finding's where a remark alarms."""
+        alarmed = any(remark.alarms for remark in self.remarks)
+        return FINDING if alarmed and self.verdict.status == FINE else self.verdict.status

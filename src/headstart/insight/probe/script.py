@@ -49,6 +49,8 @@ class Call:
     prompt: Prompt
     purpose: str
     """For who looks on."""
+    other: bool = False
+    """Sent with another tenant's key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +76,8 @@ class Spent(Exception):
 Script = Generator[Call | Wait, Reply | None, T]
 
 
-def ask(prompt: Prompt, purpose: str) -> Script[Reply]:
+def ask(prompt: Prompt, purpose: str, *, other: bool = False) -> Script[Reply]:
     """One call within a script. Raises Spent."""
-    reply = yield Call(prompt, purpose)
+    reply = yield Call(prompt, purpose, other)
     assert reply is not None, "a call is answered by a reply"
     return reply

@@ -21,6 +21,8 @@ class Taken:
     clock_first: list[list[Reply]] = field(default_factory=list)
     """Empty with a clock of its own."""
     clock_last: list[list[Reply]] = field(default_factory=list)
+    other_key: list[list[Reply]] = field(default_factory=list)
+    """The first call of `repeated`, and the same prompt under another key behind the third."""
     complete: bool = False
 
     @property
@@ -29,13 +31,19 @@ class Taken:
         return bool(self.repeated and self.unseen)
 
 
-def calls_of(samples: int, own_clock: bool) -> int:
+def calls_of(samples: int, *, own_clock: bool, other_key: bool = False) -> int:
     """How many requests `three_steps` makes."""
-    return samples * (CALLS * (2 if own_clock else 3) + 1)
+    return samples * (CALLS * (2 if own_clock else 3) + 1 + other_key)
 
 
 def three_steps(
-    unseen: Unseen, samples: int, *, own_clock: bool, clock: Callable[[], str], seed: int
+    unseen: Unseen,
+    samples: int,
+    *,
+    own_clock: bool,
+    clock: Callable[[], str],
+    seed: int,
+    other_key: bool = False,
 ) -> Script[Taken]:
     """Samples one after the other, each through all arms, so that drift meets every arm alike.
 
@@ -45,7 +53,7 @@ def three_steps(
     taken, coin = Taken(own_clock), random.Random(seed)
     try:
         for _ in range(samples):
-            yield from _sample(taken, unseen, clock, coin.random() < 0.5)
+            yield from _sample(taken, unseen, clock, coin.random() < 0.5, other_key)
     except Spent:
         return taken
     taken.complete = True
@@ -53,11 +61,15 @@ def three_steps(
 
 
 def _sample(
-    taken: Taken, unseen: Unseen, clock: Callable[[], str], control_first: bool
+    taken: Taken, unseen: Unseen, clock: Callable[[], str], control_first: bool, other_key: bool
 ) -> Script[None]:
     if control_first:
         taken.unseen.append((yield from _once(unseen.layout(), clock)))
-    taken.repeated.append((yield from _thrice(unseen.layout(), clock, "same prefix")))
+    layout = unseen.layout()
+    taken.repeated.append((yield from _thrice(layout, clock, "same prefix")))
+    if other_key:
+        again = yield from ask(layout.fill(clock), "same prefix, other key", other=True)
+        taken.other_key.append([taken.repeated[-1][0], again])
     if not control_first:
         taken.unseen.append((yield from _once(unseen.layout(), clock)))
     if not taken.own_clock:
