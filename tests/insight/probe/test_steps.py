@@ -168,7 +168,8 @@ def test_a_gateway_that_drops_clocks_makes_them_harmless() -> None:
         (Oracle(noise=noisy(0.05)), "wall_holds", 0),
         (Oracle(walls=False), "wall_leaks", 1),
         (Oracle(walls=False, counts=False), "wall_leaks_by_time", 1),
-        (Oracle(overhead=5, noise=noisy(9)), "wall_undecided", 0),
+        (Oracle(overhead=5, noise=noisy(9)), "wall_by_counters", 0),
+        (Oracle(counts=False, overhead=5, noise=noisy(9)), "wall_undecided", 3),
     ],
 )
 def test_another_key_shows_whether_tenants_are_walls(

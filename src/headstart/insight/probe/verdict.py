@@ -219,6 +219,10 @@ WALL_HOLDS = Remark(
     "wall_holds",
     "Another key reads nothing of what this one wrote, neither by counters nor by the clock.",
 )
+WALL_BY_COUNTERS = Remark(
+    "wall_by_counters",
+    "Another key reads nothing by the counters; the times are too noisy to say whether it is felt.",
+)
 WALL_UNDECIDED = Remark(
     "wall_undecided", "Whether another key reads it can't be told: the times are too noisy."
 )
@@ -230,4 +234,6 @@ def judge_wall(other: Signs) -> Remark:
         return WALL_LEAKS
     if other.timing == "faster":
         return WALL_LEAKS_BY_TIME
-    return WALL_HOLDS if other.timing == "same" else WALL_UNDECIDED
+    if other.timing == "same":
+        return WALL_HOLDS
+    return WALL_UNDECIDED if other.counters == "silent" else WALL_BY_COUNTERS
