@@ -7,11 +7,12 @@ from headstart.insight.bench.stats import summary
 from headstart.insight.plan.figure import Figure
 from headstart.insight.probe.cost import Purse
 from headstart.insight.probe.ratio import CONFIDENCE, METHOD, Ratio
+from headstart.insight.probe.remarks import Remark, judge_clock, judge_wall
 from headstart.insight.probe.report import Number, Part, Report, Setup
 from headstart.insight.probe.script import Reply
 from headstart.insight.probe.signs import Signs, signs
 from headstart.insight.probe.steps import Taken
-from headstart.insight.probe.verdict import UNDECIDED, Remark, judge, judge_clock, judge_wall
+from headstart.insight.probe.verdict import UNDECIDED, judge
 
 
 def self_test_report(taken: Taken, setup: Setup, purse: Purse) -> Report:

@@ -15,7 +15,7 @@ from headstart.insight.probe.report import Number, Report
 SCHEMA_VERSION = 1
 DIGITS = 6
 """Of measured seconds."""
-LABEL, VALUE, KIND = 34, 24, 10
+LABEL, VALUE, KIND = 34, 34, 10
 WIDTH = 100
 
 

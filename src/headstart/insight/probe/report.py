@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from headstart.insight.plan.figure import Figure
-from headstart.insight.probe.verdict import FINDING, FINE, Remark, Verdict
+from headstart.insight.probe.remarks import Remark
+from headstart.insight.probe.verdict import FINDING, FINE, Verdict
 
 Setup = Mapping[str, str | int | float | bool | None]
 """What was asked of which endpoint, in the order to show it."""

@@ -9,6 +9,7 @@ from headstart.insight.probe.cost import Purse
 from headstart.insight.probe.findings import spent
 from headstart.insight.probe.lifetime import Lifetime, lifetime
 from headstart.insight.probe.prompts import Unseen
+from headstart.insight.probe.remarks import Remark
 from headstart.insight.probe.report import Number, Part, Report, Setup
 from headstart.insight.probe.script import Script, Spent, ask
 from headstart.insight.probe.signs import A_TENTH
@@ -17,7 +18,6 @@ from headstart.insight.probe.verdict import (
     CAPACITY_FOUND,
     NO_REUSE,
     UNCOUNTED,
-    Remark,
     Verdict,
 )
 
