@@ -1,7 +1,7 @@
 """How much an endpoint keeps: distinct prefixes are written until one of them is gone.
 
 Of the policy only this is taken for granted: it drops nothing while there is room. So what is
-looked for is the first loss of any prefix, not of the oldest: after every growth by a seventh all
+looked for is the first loss of any prefix, not of the oldest: after every growth by a tenth all
 are read back. A read refreshes what it finds, all alike; what it misses it computes and so writes,
 which pushes out others. Therefore the newest are read first: under LRU and FIFO those are what is
 left, and the reads up to the first miss disturb nothing.
@@ -14,7 +14,7 @@ from headstart.insight.probe.prompts import Unseen
 from headstart.insight.probe.script import Prompt, Reply, Script, Spent, ask
 from headstart.insight.probe.signs import A_TENTH
 
-GROWTH = 1.15
+GROWTH = 1.1
 """Between two times that all is read back, which reads 1 / (1 - 1 / GROWTH) times what is kept."""
 
 
@@ -22,17 +22,30 @@ GROWTH = 1.15
 class Capacity:
     """Tokens that distinct prefixes may have together."""
 
-    low: int
+    whole: int
     """So many were all there."""
     high: int | None = None
     """Of so many something was gone; None: the budget ended first."""
+    left: int = 0
+    """Of those, so many were still there; reading back may have pushed out others."""
     prefixes: int = 0
     """Written in all."""
 
     @property
+    def low(self) -> int:
+        """So many were there at once."""
+        return max(self.whole, self.left)
+
+    @property
     def estimate(self) -> float | None:
-        """The middle of both; None where only one end is known."""
-        return None if self.high is None else (self.low + self.high) / 2
+        """None where only one end is known.
+
+        What is left of too much is what there is room for, unless reading it back has cost so much
+        that it tells nothing new; then the middle.
+        """
+        if self.high is None:
+            return None
+        return self.left if self.left > self.whole else (self.low + self.high) / 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +71,11 @@ def capacity(
             if written >= whole * GROWTH:
                 found = yield from _read_back(kept, rest)
                 if found is not None:
-                    return Capacity(max(whole, found), written, len(kept))
+                    return Capacity(whole, written, found, len(kept))
                 whole = written
             prompt = unseen.layout().fill(clock)
     except Spent:
-        return Capacity(whole, None, len(kept))
+        return Capacity(whole, prefixes=len(kept))
 
 
 def _read_back(kept: list[_Kept], rest: int) -> Script[int | None]:

@@ -107,12 +107,14 @@ def _reuse(key: str, label: str, found: Signs) -> list[Number]:
 
 def _ttft(key: str, label: str, replies: Sequence[Reply]) -> Number:
     found = summary(reply.ttft for reply in replies)
-    figure = Figure(key, label, found.median, "seconds", "measured", f"median of {found.n}")
+    figure = Figure(
+        key, label, found.median, "seconds", "measured", f"median of {found.n}, and range"
+    )
     return Number(figure, found.low, found.high)
 
 
 def _ratio(key: str, label: str, found: Ratio) -> Number:
-    figure = Figure(key, label, found.estimate, "share", "derived", "of its time")
+    figure = Figure(key, label, found.estimate, "share", "derived", "of its time, and interval")
     return Number(figure, found.low, found.high)
 
 

@@ -21,6 +21,8 @@ from headstart.insight.probe.verdict import (
     Verdict,
 )
 
+FEW_PREFIXES = 12
+
 
 @dataclass(frozen=True, slots=True)
 class Retention:
@@ -79,7 +81,7 @@ def _capacity(found: Capacity) -> Iterator[Number]:
     yield _number("capacity_low", "all there", found.low, "tokens", how)
     if found.high is not None:
         yield _number("capacity_high", "something gone", found.high, "tokens", "")
-        figure = Figure("capacity", "capacity", found.estimate, "tokens", "estimated", "the middle")
+        figure = Figure("capacity", "capacity", found.estimate, "tokens", "estimated")
         yield Number(figure, found.low, found.high)
 
 
@@ -106,6 +108,8 @@ def _remarks(found: Retention) -> Iterator[Remark]:
 def _notes(found: Retention) -> Iterator[str]:
     if found.capacity is not None and found.capacity.high is None:
         yield "The budget ended before anything was gone."
+    if found.capacity is not None and found.capacity.prefixes < FEW_PREFIXES:
+        yield "Few prefixes fit: with a shorter --prefix the ends come closer."
     if found.lifetime is not None and found.lifetime.high is not None:
         yield "A prefix may also be gone early because others needed its room."
 
