@@ -56,7 +56,7 @@ def tiny(tiny_checkpoint: Callable[..., Path]) -> dict[str, Found]:
     checkpoint = tiny_checkpoint("llama", max_position_embeddings=4096)
     serve = ("--model", str(checkpoint), "--dtype", "float32", "--kv-memory", "4MiB")
     runs = {
-        "capacity": ("--retention", "--max-wait", "0", "--prefix", "400"),
+        "capacity": ("--retention", "--max-wait", "0", "--prefix", "400", "--seed", "7"),
         "openai-responses": ("--dialect", "openai-responses", *SHORT),
         # Above the minimum of Anthropic's contract.
         "anthropic": ("--dialect", "anthropic", "--prefix", "1100", "-n", "1"),

@@ -78,7 +78,7 @@ def _verdict(found: Retention) -> Verdict:
 
 def _capacity(found: Capacity) -> Iterator[Number]:
     how = f"{found.prefixes} distinct prefixes"
-    yield _number("capacity_low", "all there", found.low, "tokens", how)
+    yield _number("capacity_low", "there at once", found.low, "tokens", how)
     if found.high is not None:
         yield _number("capacity_high", "something gone", found.high, "tokens", "")
         figure = Figure("capacity", "capacity", found.estimate, "tokens", "estimated")
