@@ -43,6 +43,10 @@ COMMANDS = {
         "headstart.insight.replay.command:replay",
         "Replay recorded requests against the cache: what it would hit, by policy and capacity.",
     ),
+    "probe": (
+        "headstart.insight.probe.command:probe",
+        "Say whether an endpoint reuses prefixes, how many it keeps and for how long.",
+    ),
     "warm": (
         "headstart.insight.warm.command:warm",
         "Keep prompts in a vendor's cache between their uses, for as long as it pays.",

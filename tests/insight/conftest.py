@@ -28,6 +28,8 @@ class Script:
 
     accepts_ids: bool = True
     accepts_ignore_eos: bool = True
+    accepts_parts: bool = True
+    """Content of messages as a list of parts."""
     obeys_logit_bias: bool = True
     caches: bool = True
     reports_cached: bool = True
@@ -94,8 +96,12 @@ def _app(counterpart: Counterpart) -> Starlette:
         if "ignore_eos" in body and not script.accepts_ignore_eos:
             return _refusal("unknown field: ignore_eos")
         if chat:
+            if not script.accepts_parts and any(
+                isinstance(m["content"], list) for m in body["messages"]
+            ):
+                return _refusal("messages: content has to be a string")
             tokens: list[Any] = [
-                w for m in body["messages"] for w in (m["role"], *m["content"].split())
+                w for m in body["messages"] for w in (m["role"], *_text(m["content"]).split())
             ]
         else:
             tokens = prompt if isinstance(prompt, list) else prompt.split()
@@ -152,6 +158,10 @@ def _app(counterpart: Counterpart) -> Starlette:
             Route("/v1/chat/completions", complete, methods=["POST"]),
         ]
     )
+
+
+def _text(content: str | list[dict[str, Any]]) -> str:
+    return content if isinstance(content, str) else "".join(part["text"] for part in content)
 
 
 def _event(data: dict[str, Any]) -> bytes:

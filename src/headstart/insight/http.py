@@ -27,7 +27,7 @@ def explain(error: httpx.HTTPError, url: str) -> EndpointError:
     if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
         return EndpointError(
             f"no server answers at {url} ({error or type(error).__name__}). "
-            "Start one with `headstart serve`, or name another with --url."
+            "Start one with `headstart serve`, or name another URL."
         )
     return EndpointError(f"{url} broke the connection ({type(error).__name__}: {error})")
 

@@ -9,6 +9,7 @@ class PromptDetails(msgspec.Struct):
     """`usage.prompt_tokens_details`."""
 
     cached_tokens: int | None = None
+    cache_write_tokens: int | None = None
 
 
 class Usage(msgspec.Struct):
@@ -26,6 +27,12 @@ class Usage(msgspec.Struct):
         if details is not None and details.cached_tokens is not None:
             return details.cached_tokens
         return self.prompt_cache_hit_tokens
+
+    @property
+    def written_tokens(self) -> int | None:
+        """Prompt tokens that are billed as written to the cache; None where nobody says."""
+        details = self.prompt_tokens_details
+        return None if details is None else details.cache_write_tokens
 
 
 class Delta(msgspec.Struct):

@@ -11,7 +11,7 @@ from rich.console import Console
 from headstart.insight.bench import table
 from headstart.insight.bench.driver import Watcher
 from headstart.insight.bench.machine import load_average, machine
-from headstart.insight.bench.progress import ProgressBar
+from headstart.insight.bench.progress import BenchBar
 from headstart.insight.bench.report import Outcome, as_json, preamble, remarks, tables
 from headstart.insight.bench.run import Measured, ServerFacts, Settings, run
 from headstart.insight.wire import EndpointError
@@ -31,7 +31,7 @@ def main(settings: Settings, output: Output) -> int:
     load_before = load_average()
     date = datetime.now(UTC).isoformat(timespec="seconds")
     try:
-        with ProgressBar(errors) as bar:
+        with BenchBar(errors) as bar:
             measured, servers = asyncio.run(_stoppable(settings, bar))
     except EndpointError as error:
         errors.print(f"headstart bench: {error}", style="red", highlight=False, markup=False)

@@ -1,57 +1,13 @@
-"""A progress bar on stderr; in a log, a line a scenario."""
-
-from types import TracebackType
-from typing import Self
-
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+"""The benchmark's progress: each request is named by its scenario, point and role."""
 
 from headstart.insight.bench.plan import Request
+from headstart.insight.progress import ProgressBar
 
 
-class ProgressBar:
+class BenchBar(ProgressBar):
     """A `Watcher` and a context manager."""
-
-    def __init__(self, console: Console) -> None:
-        self._console = console
-        self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            console=console,
-            transient=True,
-            disable=not console.is_terminal,
-        )
-        self._task = self._bar.add_task("", total=None)
-        self._total = 0
-
-    def __enter__(self) -> Self:
-        self._bar.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        tb: TracebackType | None,
-    ) -> None:
-        self._bar.stop()
-
-    def say(self, text: str) -> None:
-        """Show what begins."""
-        self._bar.update(self._task, description=text)
-        if not self._console.is_terminal:
-            self._console.print(text, highlight=False)
-
-    def expect(self, requests: int) -> None:
-        """Lengthen the bar."""
-        self._total += requests
-        self._bar.update(self._task, total=self._total)
 
     def done(self, request: Request) -> None:
         """Advance it."""
         point = "+".join(map(str, request.point))
-        self._bar.update(
-            self._task, advance=1, description=f"{request.scenario} {point} {request.role}"
-        )
+        self.advance(f"{request.scenario} {point} {request.role}")
