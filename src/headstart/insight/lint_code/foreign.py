@@ -171,7 +171,7 @@ def filled(made: Made) -> Iterator[Early]:
 def result(made: Made, language: Language) -> Value:
     """What comes of it, but for `cause`."""
     last, name = made.last, made.name
-    if isinstance(made.receiver.shape, Template) and last in _FILLS:
+    if isinstance(made.receiver.shape, Template) and last in {*_FILLS, "pipe"}:
         return Value(shape=made.receiver.shape)
     if any(name.endswith(each) for each in _PROMPTS):
         return _template(made.arg(0))

@@ -6,7 +6,7 @@ and what modules import from each other, the second one reports.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from headstart.insight.findings.finding import Step
 from headstart.insight.findings.place import Place
@@ -14,7 +14,7 @@ from headstart.insight.lint_code import foreign, ir
 from headstart.insight.lint_code.language import BAG, CHANCE, COUNTER, Language
 from headstart.insight.lint_code.methods import Given, chained, merged, method, percent
 from headstart.insight.lint_code.prompt import Early
-from headstart.insight.lint_code.sinks import Sent, early
+from headstart.insight.lint_code.sinks import PROMPT_DECORATORS, SYSTEM_NAMES, Sent, early
 from headstart.insight.lint_code.taint import NONE, Cause, Taint, ordered, unordered
 from headstart.insight.lint_code.tree import Tree
 from headstart.insight.lint_code.values import (
@@ -73,7 +73,11 @@ class Machine:
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
         self._spaces: dict[int, Scope] = {}
+        self._ran: set[int] = set()
+        """Modules, in this round."""
         self._klasses: dict[int, Klass] = {}
+        """By their scopes, and below by their nodes."""
+        self._classes: dict[int, Klass] = {}
         self._closures: dict[int, Closure] = {}
         self._called: set[int] = set()
         self._memo: dict[tuple[object, ...], Value] = {}
@@ -87,7 +91,7 @@ class Machine:
         for _ in range(2):
             self._memo.clear()
             self._hits.clear()
-            self._spaces = {}
+            self._ran.clear()
             for module in self._tree.modules:
                 self._space(module)
             done: set[int] = set()
@@ -98,10 +102,11 @@ class Machine:
         return list(self._hits.values())
 
     def _space(self, module: ir.Module) -> Scope:
-        if id(module) not in self._spaces:
-            scope = self._spaces[id(module)] = Scope(module)
+        scope = self._spaces.setdefault(id(module), Scope(module))
+        if id(module) not in self._ran:
+            self._ran.add(id(module))
             self._block(module.body, Frame(scope, fixed=True))
-        return self._spaces[id(module)]
+        return scope
 
     def _alone(self, closure: Closure) -> None:
         """The function with unknown arguments, as anyone may call it."""
@@ -109,8 +114,12 @@ class Machine:
         klass = self._klasses.get(id(closure.scope))
         if bound is None and klass is not None:
             bound = Value(shape=Object(klass))
-        unseen = id(closure.function) not in self._called
-        self._invoke(Closure(closure.function, closure.scope, bound), (), {}, False, hints=unseen)
+        function = closure.function
+        unseen = id(function) not in self._called
+        got = self._invoke(Closure(function, closure.scope, bound), (), {}, False, hints=unseen)
+        if function.decorators & PROMPT_DECORATORS:
+            frame = Frame(closure.scope, fixed=False)
+            self._report(Early("the system prompt", got.taints), function, frame)
 
     # Statements
 
@@ -176,16 +185,14 @@ class Machine:
             frame.scope.names[name] = join((value, frame.scope.names.get(name, value)))
 
     def _class(self, node: ir.Class, frame: Frame) -> None:
-        bases = [self._eval(base, frame).shape for base in node.bases]
-        scope = Scope(frame.scope.module, outer=frame.scope)
-        klass = Klass(node, scope, tuple(base for base in bases if isinstance(base, Klass)))
-        old = next((k for k in self._klasses.values() if k.node is node), None)
-        if old is not None:
-            klass.attributes.update(old.attributes)
-            self._klasses = {key: k for key, k in self._klasses.items() if k.node is not node}
-        self._klasses[id(scope)] = klass
+        klass = self._classes.get(id(node))
+        if klass is None or klass.scope.outer is not frame.scope:
+            bases = [self._eval(base, frame).shape for base in node.bases]
+            scope = Scope(frame.scope.module, outer=frame.scope)
+            klass = Klass(node, scope, tuple(base for base in bases if isinstance(base, Klass)))
+            self._classes[id(node)] = self._klasses[id(scope)] = klass
         frame.scope.names[node.name] = Value(shape=klass)
-        self._block(node.body, Frame(scope, frame.fixed))
+        self._block(node.body, Frame(klass.scope, frame.fixed))
 
     def _import(self, node: ir.Import, frame: Frame) -> Value:
         whole_name = node.module if node.member is None else f"{node.module}.{node.member}"
@@ -259,8 +266,10 @@ class Machine:
                 for entry, inner in entries:
                     name_ = entry.value if isinstance(entry, ir.Const) else None
                     self._store(inner, self._part(value, str(name_)), frame, fresh=True)
-            case ir.Spread(of=of) | ir.Bind(target=of):
+            case ir.Spread(of=of):
                 self._store(of, value, frame, fresh=True)
+            case ir.Bind(target=of, value=default):
+                self._store(of, join((value, self._eval(default, frame))), frame, fresh=True)
             case _:
                 self._eval(target, frame)
 
@@ -392,6 +401,8 @@ class Machine:
             case Array(items) if isinstance(name, int) and not any(i.many for i in items):
                 if -len(items) <= name < len(items):
                     return items[name].value
+            case Record() as fields if not isinstance(key, ir.Const):
+                return fields.any
         if key is None:
             return holder
         if isinstance(name, str) and (cause := foreign.header(name)) is not None:
@@ -473,8 +484,7 @@ class Machine:
 
     def _printed(self, value: Value, node: ir.Expr, frame: Frame) -> Value:
         """Within text. An object without a text of its own prints its address."""
-        address = isinstance(value.shape, Object) and not value.shape.klass.prints
-        if address and self._language(frame).prints_addresses:
+        if _prints_address(value) and self._language(frame).prints_addresses:
             return Value(value.taints | {self._taint(foreign.ADDRESS, node.at, frame)})
         return value
 
@@ -655,7 +665,8 @@ class Machine:
         name = callee.shape.name if isinstance(callee.shape, Foreign) else "*"
         language = self._language(frame)
         path = tuple(part.removesuffix("()") for part in name.split("."))
-        for found in early(Sent(path, args, named)):
+        said = {name: self._said(name, value) for name, value in named.items()}
+        for found in early(Sent(path, args, said)):
             self._report(found, node, frame)
         made = foreign.Made(name, callee, receiver, args, named, self._caller(frame), node.new)
         for found in foreign.filled(made):
@@ -675,9 +686,18 @@ class Machine:
         got = foreign.result(made, language)
         return Value(got.taints | own, got.shape)
 
-    def _report(self, found: Early, node: ir.Call, frame: Frame) -> None:
+    def _said(self, name: str, value: Value) -> Value:
+        """A function that is given for a prompt is asked for it at each run."""
+        if name in SYSTEM_NAMES and isinstance(value.shape, Closure):
+            return self._invoke(value.shape, (), {}, False)
+        return value
+
+    def _report(self, found: Early, node: ir.Expr, frame: Frame) -> None:
         sink = self._step(node.at, frame)
         for taint in found.taints:
+            if frame.fixed:
+                # The prompt is sent as the module runs: each run is a request of its own.
+                taint = replace(taint, fixed=False)
             if not taint.element:
                 key = (taint.cause.code, taint.source, found.part, sink.where)
                 self._hits.setdefault(key, Hit(taint, found.part, sink))
@@ -699,3 +719,14 @@ class Machine:
 
     def _taint(self, cause: Cause, at: ir.At, frame: Frame) -> Taint:
         return Taint(cause, self._step(at, frame), fixed=frame.fixed)
+
+
+def _prints_address(value: Value) -> bool:
+    """A list prints its elements."""
+    match value.shape:
+        case Object(klass):
+            return not klass.prints
+        case Array(items):
+            return any(_prints_address(item.value) for item in items)
+        case _:
+            return False

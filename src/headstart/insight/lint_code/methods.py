@@ -250,11 +250,11 @@ def _nothing(_: Given) -> Outcome:
 
 
 def _get(given: Given) -> Outcome:
-    shape, key = given.receiver.shape, constant(given.arg(0))
-    if isinstance(shape, Record):
-        found = shape.get(key) if key is not None else None
-        return Outcome(found or given.receiver.plain if key is None else found or CLEAN)
-    return Outcome(union((given.receiver, given.arg(1))))
+    shape, key, default = given.receiver.shape, constant(given.arg(0)), given.arg(1)
+    if not isinstance(shape, Record):
+        return Outcome(union((given.receiver, default)))
+    found = shape.any if key is None else shape.get(key)
+    return Outcome(default if found is None else join((found, default)))
 
 
 def _values(given: Given) -> Outcome:

@@ -76,6 +76,9 @@ CALLS: Mapping[tuple[str, ...], Mapping[str, Part]] = {
 _NAMED_ANYWHERE = words(
     "system_instruction systemInstruction system_prompt systemPrompt system_message systemMessage"
 )
+SYSTEM_NAMES = frozenset(name for name, part in _AGENT.items() if part == "system")
+PROMPT_DECORATORS = words("system_prompt instructions")
+"""Of functions whose result is the system prompt, as in pydantic-ai."""
 _BETWEEN = words("beta with_raw_response with_streaming_response withResponse")
 _INVOKES = words("invoke ainvoke stream astream batch abatch predict_messages generate agenerate")
 _POSTS = words("post request fetch")

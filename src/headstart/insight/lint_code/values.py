@@ -41,6 +41,12 @@ class Record:
         """The last one wins, as in the languages."""
         return next((value for name, value in reversed(self.fields) if name == key), self.rest)
 
+    @property
+    def any(self) -> "Value":
+        """One of its values."""
+        values = [value for _, value in self.fields] + ([self.rest] if self.rest else [])
+        return join(values) if values else CLEAN
+
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
@@ -270,6 +276,9 @@ def _either(one: Shape | None, other: Shape | None) -> Shape | None:
             short, long = sorted((left, right), key=len)
             if long[: len(short)] == short:
                 return Array(long)
+            if [item.many for item in left] == [item.many for item in right]:
+                pairs = zip(left, right, strict=True)
+                return Array(tuple(Item(join((a.value, b.value)), a.many) for a, b in pairs))
             return Array(tuple(Item(item.value, True) for item in dict.fromkeys((*left, *right))))
         case Record(), Record():
             keys = dict.fromkeys(name for name, _ in (*one.fields, *other.fields))

@@ -354,7 +354,7 @@ class _Lowerer:
             case "assignment_expression":
                 return ir.Bind(at, self._of(field("left"), at), self._of(field("right"), at))
             case "assignment_pattern" | "object_assignment_pattern":
-                return self._of(field("left"), at)
+                return ir.Bind(at, self._of(field("left"), at), self._of(field("right"), at))
             case "augmented_assignment_expression":
                 left, right = self._of(field("left"), at), self._of(field("right"), at)
                 return ir.Bind(at, left, ir.Binary(at, "+", left, right))
@@ -431,7 +431,7 @@ class _Lowerer:
                 case "object_assignment_pattern":
                     left = child.child_by_field_name("left")
                     name = _text(left) if left is not None else ""
-                    entries.append((ir.Const(where, name), ir.Name(where, name)))
+                    entries.append((ir.Const(where, name), self.expr(child)))
                 case "spread_element" | "rest_pattern":
                     entries.append((None, self._of(self._first(child), where)))
                 case "method_definition":
