@@ -13,7 +13,7 @@ from headstart.insight.findings.place import Place
 from headstart.insight.lint_code import foreign, ir
 from headstart.insight.lint_code.language import BAG, CHANCE, COUNTER, Language
 from headstart.insight.lint_code.methods import Given, chained, merged, method, percent
-from headstart.insight.lint_code.prompt import Early
+from headstart.insight.lint_code.prompt import Early, role
 from headstart.insight.lint_code.sinks import PROMPT_DECORATORS, SYSTEM_NAMES, Sent, early
 from headstart.insight.lint_code.taint import NONE, Cause, Taint, ordered, unordered
 from headstart.insight.lint_code.tree import Tree
@@ -42,6 +42,7 @@ from headstart.insight.lint_code.values import (
 
 MAX_DEPTH = 12
 MAX_LINE = 100
+APPENDS = frozenset({"append", "push", "extend", "appendleft"})
 PERSISTENT = -1
 """The depth of what lives longer than one call."""
 
@@ -130,7 +131,7 @@ class Machine:
     def _statement(self, node: ir.Stmt, frame: Frame) -> None:
         match node:
             case ir.Assign(target=target, value=value):
-                got = self._eval(value, frame).tainted(self._via(node.at, frame))
+                got = self._moved(self._eval(value, frame), node.at, frame)
                 self._store(target, got, frame, fresh=True)
             case ir.Grow():
                 self._grow(node, frame)
@@ -138,7 +139,7 @@ class Machine:
                 self._eval(value, frame)
             case ir.Return(value=value, many=False):
                 got = self._eval(value, frame)
-                frame.returned.append(got.tainted(self._via(node.at, frame)))
+                frame.returned.append(self._moved(got, node.at, frame))
             case ir.Return(value=value):
                 got = whole(self._eval(value.of if isinstance(value, ir.Spread) else value, frame))
                 frame.yielded.append(Item(got, many=True))
@@ -168,8 +169,12 @@ class Machine:
                 ends.append(dict(names))
         ends = ends or [before]
         names.clear()
-        for name in dict.fromkeys(name for end in ends for name in end):
-            names[name] = join(end[name] for end in ends if name in end)
+        for end in ends:
+            for name, value in end.items():
+                if name not in names:
+                    names[name] = value
+                elif names[name] is not value:
+                    names[name] = join((names[name], value))
 
     def _loop(self, node: ir.Loop, frame: Frame) -> None:
         over = None if node.over is None else self._eval(node.over, frame)
@@ -177,12 +182,14 @@ class Machine:
         before = dict(frame.scope.names)
         for _ in range(2):
             if node.target is not None and over is not None:
-                element = elements(over).tainted(self._via(node.at, frame))
+                element = self._moved(elements(over), node.at, frame)
                 self._store(node.target, element, frame, fresh=True)
             self._block(node.body, frame)
         frame.loops -= 1
         for name, value in before.items():
-            frame.scope.names[name] = join((value, frame.scope.names.get(name, value)))
+            after = frame.scope.names.get(name, value)
+            if after is not value:
+                frame.scope.names[name] = join((value, after))
 
     def _class(self, node: ir.Class, frame: Frame) -> None:
         klass = self._classes.get(id(node))
@@ -212,9 +219,10 @@ class Machine:
                 counted = self._taint(COUNTER, node.at, frame)
                 self._store(node.target, Value(old.taints | {counted}), frame)
             return
-        new = self._accumulated(new, node.target, frame).tainted(self._via(node.at, frame))
+        new = self._moved(self._accumulated(new, node.target, frame), node.at, frame)
         if isinstance(old.shape, Array):
-            made = chained((old, new))
+            kept = self._depth(node.target, frame) == PERSISTENT
+            made = chained((old, _said_once(new) if kept else new))
         elif isinstance(new.shape, Text) or isinstance(old.shape, Text):
             made = text((old, new))
         elif isinstance(old.shape, Record):
@@ -237,7 +245,7 @@ class Machine:
 
     def _accumulated(self, value: Value, target: ir.Expr, frame: Frame) -> Value:
         """Of what is added to something that is older than this round of the loop."""
-        return whole(value) if self._depth(target, frame) < frame.loops else value
+        return whole(value) if max(self._depth(target, frame), 0) < frame.loops else value
 
     def _store(self, target: ir.Expr, value: Value, frame: Frame, *, fresh: bool = False) -> None:
         match target:
@@ -341,7 +349,7 @@ class Machine:
                     self._eval(part, frame)
                 return CLEAN
             case ir.Bind(target=target, value=value):
-                got = self._eval(value, frame).tainted(self._via(node.at, frame))
+                got = self._moved(self._eval(value, frame), node.at, frame)
                 self._store(target, got, frame)
                 return got
             case ir.Function():
@@ -455,7 +463,7 @@ class Machine:
     def _entries(self, entries: Sequence[tuple[ir.Expr | None, ir.Expr]], frame: Frame) -> Value:
         parts: list[Value] = []
         for key, inner in entries:
-            value = self._eval(inner, frame).tainted(self._via(inner.at, frame))
+            value = self._moved(self._eval(inner, frame), inner.at, frame)
             if key is None:
                 parts.append(value if value.shape else value.plain)
                 continue
@@ -471,7 +479,7 @@ class Machine:
         for target, over in node.loops:
             value = self._eval(over, inner)
             overs.append(value)
-            self._store(target, elements(value).tainted(self._via(node.at, frame)), inner)
+            self._store(target, self._moved(elements(value), node.at, frame), inner)
         element = self._eval(node.element, inner)
         if node.kind == "dict":
             key = CLEAN if node.key is None else self._eval(node.key, inner)
@@ -505,7 +513,7 @@ class Machine:
         match callee.shape:
             case Closure() as closure:
                 got = self._invoke(closure, args, named, frame.fixed)
-                return got.tainted(self._via(node.at, frame))
+                return self._moved(got, node.at, frame)
             case Klass() as klass:
                 return self._construct(klass, args, named, frame)
             case _:
@@ -514,7 +522,7 @@ class Machine:
     def _args(self, nodes: Sequence[ir.Expr], frame: Frame) -> tuple[Value, ...]:
         args: list[Value] = []
         for node in nodes:
-            value = self._eval(node, frame).tainted(self._via(node.at, frame))
+            value = self._moved(self._eval(node, frame), node.at, frame)
             if isinstance(node, ir.Spread) and isinstance(value.shape, Array):
                 args += [item.value for item in value.shape.items]
             else:
@@ -539,10 +547,8 @@ class Machine:
         target = callee.of
         depth = self._depth(target, frame)
         kept = [self._accumulated(arg, target, frame) for arg in args]
-        appends = callee.name in {"append", "push", "extend", "appendleft"}
-        if appends and depth == PERSISTENT:
-            # It is said once and stays as it was said.
-            kept = [arg.only(foreign.nothing) for arg in kept]
+        if callee.name in APPENDS and depth == PERSISTENT:
+            kept = [_said_once(whole(arg)) for arg in kept]
         call = self._caller(frame)
         outcome = known(Given(receiver, kept, named, call))
         if outcome.receiver is not None and isinstance(target, ir.Name | ir.Attr | ir.Index):
@@ -699,7 +705,7 @@ class Machine:
                 # The prompt is sent as the module runs: each run is a request of its own.
                 taint = replace(taint, fixed=False)
             if not taint.element:
-                key = (taint.cause.code, taint.source, found.part, sink.where)
+                key = (taint.cause.code, taint.source, found.part.partition("[")[0], sink.where)
                 self._hits.setdefault(key, Hit(taint, found.part, sink))
 
     # Steps and taints
@@ -713,9 +719,12 @@ class Machine:
         cut = line if len(line) <= MAX_LINE else line[: MAX_LINE - 1] + "…"
         return Step(Place(module.path, at.line, at.column), cut)
 
-    def _via(self, at: ir.At, frame: Frame) -> Callable[[Taint], Taint]:
+    def _moved(self, value: Value, at: ir.At, frame: Frame) -> Value:
+        """With one more step on the way of its taints."""
+        if not value.taints:
+            return value
         step = self._step(at, frame)
-        return lambda taint: taint.via(step)
+        return value.tainted(lambda taint: taint.via(step))
 
     def _taint(self, cause: Cause, at: ir.At, frame: Frame) -> Taint:
         return Taint(cause, self._step(at, frame), fixed=frame.fixed)
@@ -730,3 +739,10 @@ def _prints_address(value: Value) -> bool:
             return any(_prints_address(item.value) for item in items)
         case _:
             return False
+
+
+def _said_once(value: Value) -> Value:
+    """What is added to a conversation that outlives the call stays as it was said."""
+    items = value.shape.items if isinstance(value.shape, Array) else (Item(value),)
+    said = role(value) is not None or any(role(item.value) is not None for item in items)
+    return value.only(foreign.nothing) if said else value

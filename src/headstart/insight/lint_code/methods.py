@@ -185,6 +185,11 @@ def _append(given: Given) -> Outcome:
     return Outcome(CLEAN, _added(given.receiver, new))
 
 
+def _add(given: Given) -> Outcome:
+    """To a set, which has an order of its own."""
+    return Outcome(CLEAN, _added(given.receiver, [Item(arg.only(ordered)) for arg in given.args]))
+
+
 def _extend(given: Given) -> Outcome:
     return Outcome(CLEAN, chained((_listed(given.receiver), given.arg(0))))
 
@@ -296,7 +301,8 @@ def merged(values: Sequence[Value]) -> Value:
 
 
 _OF_ANY: Mapping[str, Method] = {
-    **dict.fromkeys(("append", "add", "push", "appendleft"), _append),
+    **dict.fromkeys(("append", "push", "appendleft"), _append),
+    "add": _add,
     "extend": _extend,
     "insert": _insert,
     "unshift": _unshift,

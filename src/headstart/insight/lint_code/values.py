@@ -1,11 +1,15 @@
 """What is known about a value: its taints, and as much of its shape as prompts need."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from headstart.insight.lint_code import ir
 from headstart.insight.lint_code.taint import NONE, Taint, Taints
+
+MAX_ITEMS = 16
+"""Of a list, told apart; prompts that are written in source are shorter."""
+MAX_PIECES = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +145,14 @@ class Value:
 
     taints: Taints = NONE
     shape: Shape | None = None
+    _hash: int = field(init=False, repr=False, compare=False)
+    """Values are deep, and asked for often."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash((self.taints, self.shape)))
+
+    def __hash__(self) -> int:
+        return self._hash
 
     def tainted(self, change: Callable[[Taint], Taint]) -> "Value":
         """The same with all taints changed, also those of the parts."""
@@ -171,12 +183,17 @@ def text(pieces: Iterable["str | Value"]) -> Value:
             flat += piece.shape.pieces
         else:
             flat.append(piece)
+    if len(flat) > MAX_PIECES:
+        return _union_of(flat)
     return Value(_union(each for each in flat if isinstance(each, Value)), Text(tuple(flat)))
 
 
 def array(items: Iterable[Item], taints: Taints = NONE) -> Value:
     """`taints` are of the list's own order."""
     kept = tuple(items)
+    if len(kept) > MAX_ITEMS:
+        rest = Item(join(item.value for item in kept[MAX_ITEMS - 1 :]), many=True)
+        kept = (*kept[: MAX_ITEMS - 1], rest)
     return Value(taints | _union(item.value for item in kept), Array(kept))
 
 
@@ -189,7 +206,10 @@ def record(fields: Iterable[tuple[str, Value]], rest: Value | None = None) -> Va
 
 def join(values: Iterable[Value]) -> Value:
     """Any one of these."""
-    different = list(dict.fromkeys(values))
+    given = list(values)
+    if all(value is given[0] for value in given):
+        return given[0]
+    different = list(dict.fromkeys(given))
     if len(different) == 1:
         return different[0]
     shape: Shape | None = None
@@ -232,11 +252,6 @@ def constant(value: Value) -> str | None:
             return None
 
 
-def names(values: Mapping[str, Value]) -> dict[str, Value]:
-    """A copy to go on from."""
-    return dict(values)
-
-
 def _element(taint: Taint) -> Taint:
     if not taint.cause.order or taint.element:
         return taint
@@ -247,6 +262,10 @@ def _whole(taint: Taint) -> Taint:
     if not taint.element:
         return taint
     return Taint(taint.cause, taint.source, False, taint.fixed, taint.way)
+
+
+def _union_of(pieces: Iterable["str | Value"]) -> Value:
+    return union(piece for piece in pieces if isinstance(piece, Value))
 
 
 def _union(values: Iterable[Value]) -> Taints:
