@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from headstart.insight.lint_code.language import (
+    CLOCK,
+    DAY,
     KEYS,
     MACHINE,
     REQUEST,
@@ -199,7 +201,12 @@ def result(made: Made, language: Language) -> Value:
     if made.new or last[:1].isupper() or name.endswith(("from_text", "fromText")):
         return _constructed(made)
     taints = made.receiver.taints | made.callee.taints
-    if last in language.keeps or WORDS.search(last):
+    if _is_day(made):
+        days = frozenset(
+            replace(taint, cause=DAY) if taint.cause is CLOCK else taint for taint in taints
+        )
+        return Value(days, Foreign(f"{name}()"))
+    if last in language.keeps or _makes_text(last):
         taints |= made.given.taints
     return Value(taints, Foreign(f"{name}()"))
 
@@ -223,6 +230,21 @@ _DUMPS = frozenset(["dumps", "dump", "stringify", "safe_dump"])
 _LISTS = frozenset(["list", "tuple", "reversed", "from", "all", "iter", "tqdm"])
 
 
+_TIMES = re.compile(r"%-?[HIMSfscXpTRrZz+]")
+
+
+def _is_day(made: Made) -> bool:
+    """Whether only the date is left of a clock."""
+    if made.last == "strftime" and (form := constant(made.arg(0))) is not None:
+        return not _TIMES.search(form)
+    return made.last in {"date", "toDateString", "toLocaleDateString"} and not made.args
+
+
+def _makes_text(name: str) -> bool:
+    parts = re.findall(r"[A-Z]?[a-z0-9]+|[A-Z]+", name)
+    return any(part.lower() in WORDS for part in parts)
+
+
 def _without_rows(taints: Iterable[Taint]) -> Taints:
     return frozenset(taint for taint in taints if taint.cause is not ROWS)
 
@@ -239,9 +261,7 @@ def _dumped(made: Made) -> Value:
     if "sort_keys" in made.named:
         return value.only(ordered)
     loose = unordered(value.taints)
-    keys = frozenset(
-        Taint(KEYS, taint.source, taint.element, taint.fixed, taint.way) for taint in loose
-    )
+    keys = frozenset(replace(taint, cause=KEYS) for taint in loose)
     return Value(ordered(value.taints) | keys)
 
 

@@ -12,6 +12,7 @@ DAY = Cause("HSC101", "Today's date", daily=True)
 ID = Cause("HSC102", "A new id")
 CHANCE = Cause("HSC103", "A random value")
 SHUFFLED = Cause("HSC103", "A random order", order=True)
+DRAWN = Cause("HSC103", "A random draw", order=True)
 MACHINE = Cause("HSC104", "A value of this machine or process")
 COUNTER = Cause("HSC105", "A counter that goes on between calls")
 REQUEST = Cause("HSC106", "A request's id", evidence=Evidence.SUSPECTED)
@@ -63,12 +64,12 @@ class Language:
     """What a parameter of this name is, where nobody in the tree calls the function."""
 
 
-WORDS = re.compile(
-    r"format|str|text|join|dump|serial|stringify|encode|render|build|make|compose|prompt|iso|dedent"
-    r"|indent|print|concat|json|template|message|message|fill|substitute|replace|interpolat",
-    re.IGNORECASE,
+WORDS = words(
+    """format formatted str string text join dump dumps serialize stringify encode render build make
+    compose prompt iso isoformat dedent indent concat json template message messages fill substitute
+    replace interpolate to humanize"""
 )
-"""Names of functions that make text of what they are given."""
+"""Words in names of functions that make text of what they are given."""
 
 REQUEST_NAMES = words(
     """request_id requestid aws_request_id awsrequestid req_id reqid trace_id traceid span_id

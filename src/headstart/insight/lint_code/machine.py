@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 from headstart.insight.findings.finding import Step
 from headstart.insight.findings.place import Place
 from headstart.insight.lint_code import foreign, ir
-from headstart.insight.lint_code.language import BAG, CHANCE, COUNTER, Language
+from headstart.insight.lint_code.language import BAG, CHANCE, COUNTER, DRAWN, Language
 from headstart.insight.lint_code.methods import Given, chained, merged, method, percent
 from headstart.insight.lint_code.prompt import Early, role
-from headstart.insight.lint_code.sinks import PROMPT_DECORATORS, SYSTEM_NAMES, Sent, early
-from headstart.insight.lint_code.taint import NONE, Cause, Taint, ordered, unordered
+from headstart.insight.lint_code.sinks import PROMPT_DECORATORS, SYSTEM_NAMES, Sent, answers, early
+from headstart.insight.lint_code.taint import NONE, Cause, Taint, hopped, ordered, unordered
 from headstart.insight.lint_code.tree import Tree
 from headstart.insight.lint_code.values import (
     CLEAN,
@@ -262,6 +262,7 @@ class Machine:
             case ir.Attr(of=of, name=name):
                 holder = self._eval(of, frame)
                 if isinstance(holder.shape, Object):
+                    value = value.only(hopped)
                     kept = holder.shape.klass.attributes
                     kept[name] = join((kept[name], value)) if name in kept else value
                 elif isinstance(holder.shape, Record):
@@ -415,9 +416,10 @@ class Machine:
             return holder
         if isinstance(name, str) and (cause := foreign.header(name)) is not None:
             return Value(holder.taints | {self._taint(cause, node.at, frame)})
-        got = elements(holder)
-        taints = got.taints | (NONE if index is None else index.taints)
-        return Value(taints, got.shape) if got.shape else Value(taints)
+        # The first of a listing is whichever comes first.
+        got = elements(holder) if name is None else union((holder,))
+        drawn = NONE if index is None else frozenset(filter(_chosen, index.taints))
+        return Value(got.taints | drawn, got.shape)
 
     def _binary(self, node: ir.Binary, frame: Frame) -> Value:
         left, right = self._eval(node.left, frame), self._eval(node.right, frame)
@@ -572,8 +574,8 @@ class Machine:
             bound = Closure(maker.shape.function, maker.shape.scope, made)
             self._invoke(bound, args, named, frame.fixed)
             return made
-        for name, value in named.items():
-            kept = klass.attributes
+        for name, given in named.items():
+            kept, value = klass.attributes, given.only(hopped)
             kept[name] = join((kept[name], value)) if name in kept else value
         return made
 
@@ -672,7 +674,8 @@ class Machine:
         language = self._language(frame)
         path = tuple(part.removesuffix("()") for part in name.split("."))
         said = {name: self._said(name, value) for name, value in named.items()}
-        for found in early(Sent(path, args, said)):
+        sent = Sent(path, args, said, objects=not language.explicit_self)
+        for found in early(sent):
             self._report(found, node, frame)
         made = foreign.Made(name, callee, receiver, args, named, self._caller(frame), node.new)
         for found in foreign.filled(made):
@@ -680,7 +683,7 @@ class Machine:
         if name in language.seeders and args and not args[0].taints:
             self._seeded.add(frame.scope.module.path)
         cause = foreign.cause(made, language)
-        if cause is CHANCE and frame.scope.module.path in self._seeded:
+        if cause in {CHANCE, DRAWN} and frame.scope.module.path in self._seeded:
             cause = None
         own = NONE if cause is None else {self._taint(cause, node.at, frame)}
         if foreign.makes_a_set(made, language):
@@ -689,6 +692,9 @@ class Machine:
         if mutated is not None and node.args:
             shuffled = Value(args[0].taints | {self._taint(mutated, node.at, frame)}, args[0].shape)
             self._store(node.args[0], shuffled, frame)
+        if answers(sent):
+            # What a model says is its own.
+            return Value(shape=Foreign(f"{name}()"))
         got = foreign.result(made, language)
         return Value(got.taints | own, got.shape)
 
@@ -746,3 +752,8 @@ def _said_once(value: Value) -> Value:
     items = value.shape.items if isinstance(value.shape, Array) else (Item(value),)
     said = role(value) is not None or any(role(item.value) is not None for item in items)
     return value.only(foreign.nothing) if said else value
+
+
+def _chosen(taint: Taint) -> bool:
+    """What a list is indexed with matters where it is drawn; a lookup by id finds what is there."""
+    return taint.cause.code in {CHANCE.code, COUNTER.code}

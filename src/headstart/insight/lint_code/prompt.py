@@ -68,12 +68,16 @@ def in_messages(part: str, value: Value, *, alone: bool) -> Iterator[Early]:
 
 
 def in_text(value: Value) -> Taints:
-    """Those that have enough literal text behind them."""
+    """Those that have enough literal text behind them, and nothing before them that may be
+    another one in each request anyway."""
     if not isinstance(value.shape, Text):
         return NONE
     found: Taints = NONE
-    behind = 0
-    for piece in reversed(value.shape.pieces):
+    pieces = value.shape.pieces
+    unknown = (n for n, each in enumerate(pieces) if isinstance(each, Value) and not each.taints)
+    first = next(unknown, len(pieces))
+    behind = sum(len(each.strip()) for each in pieces[first:] if isinstance(each, str))
+    for piece in reversed(pieces[:first]):
         if isinstance(piece, str):
             behind += len(piece.strip())
         elif behind >= STABLE_AFTER:

@@ -93,11 +93,24 @@ class Sent:
     """The names of its path, outermost first, without calls in between."""
     args: Sequence[Value]
     named: Mapping[str, Value]
+    objects: bool
+    """Named arguments come as an object, as in JavaScript."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The path without what only changes how the answer comes."""
+        return tuple(name for name in self.callee if name not in _BETWEEN)
+
+
+def answers(sent: Sent) -> bool:
+    """Whether a model's answer comes back."""
+    callee = sent.names
+    return any(end in CALLS for end in _ends(callee)) or callee[-1] in _INVOKES
 
 
 def early(sent: Sent) -> Iterator[Early]:
     """What differs before what stays in the prompt that this call sends."""
-    callee = tuple(name for name in sent.callee if name not in _BETWEEN)
+    callee = sent.names
     last = callee[-1] if callee else ""
     parts = next((CALLS[end] for end in _ends(callee) if end in CALLS), None)
     if parts is not None:
@@ -108,7 +121,7 @@ def early(sent: Sent) -> Iterator[Early]:
         for body in _bodies(sent):
             yield from _prompt(dict(body.fields), _CHAT)
     else:
-        named = _fields(sent)
+        named = _fields(sent) if sent.objects else sent.named
         yield from _prompt({k: v for k, v in named.items() if k in _NAMED_ANYWHERE}, _CHAT)
         if "messages" in named and _is_conversation(named["messages"]):
             yield from in_messages("messages", named["messages"], alone=True)

@@ -36,6 +36,8 @@ class Taint:
     fixed: bool = False
     """It is made once, when a module is loaded."""
     way: tuple[Step, ...] = field(default=(), compare=False)
+    hops: int = field(default=0, compare=False)
+    """How many objects have kept it in an attribute."""
 
     def via(self, step: Step) -> "Taint":
         """With one more step, but not two on one line."""
@@ -45,6 +47,9 @@ class Taint:
             return self
         return replace(self, way=(*self.way, step))
 
+
+MAX_HOPS = 2
+"""Attributes are kept by class, not by object: each further one makes the way less likely."""
 
 Taints: TypeAlias = frozenset[Taint]
 NONE: Taints = frozenset()
@@ -58,3 +63,10 @@ def unordered(taints: Iterable[Taint]) -> Taints:
 def ordered(taints: Iterable[Taint]) -> Taints:
     """What remains after sorting."""
     return frozenset(taint for taint in taints if not taint.cause.order)
+
+
+def hopped(taints: Iterable[Taint]) -> Taints:
+    """What an object keeps of them in an attribute."""
+    return frozenset(
+        replace(taint, hops=taint.hops + 1) for taint in taints if taint.hops < MAX_HOPS
+    )

@@ -1,7 +1,7 @@
 """What is known about a value: its taints, and as much of its shape as prompts need."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from headstart.insight.lint_code import ir
@@ -255,13 +255,13 @@ def constant(value: Value) -> str | None:
 def _element(taint: Taint) -> Taint:
     if not taint.cause.order or taint.element:
         return taint
-    return Taint(taint.cause, taint.source, True, taint.fixed, taint.way)
+    return replace(taint, element=True)
 
 
 def _whole(taint: Taint) -> Taint:
     if not taint.element:
         return taint
-    return Taint(taint.cause, taint.source, False, taint.fixed, taint.way)
+    return replace(taint, element=False)
 
 
 def _union_of(pieces: Iterable["str | Value"]) -> Value:

@@ -4,6 +4,7 @@ from headstart.insight.findings.finding import Evidence
 from headstart.insight.lint_code.language import (
     CHANCE,
     CLOCK,
+    DRAWN,
     ID,
     LISTING,
     MACHINE,
@@ -43,7 +44,8 @@ JAVASCRIPT = Language(
         **_all("lodash", "uniqueId", ID),
         **_all("ai", "generateId", ID),
         **_all("Math", "random", CHANCE),
-        **_all("lodash", "sample sampleSize random", CHANCE),
+        **_all("lodash", "sample random", CHANCE),
+        **_all("lodash", "sampleSize", DRAWN),
         **_all("lodash", "shuffle", SHUFFLED),
         **_all("os", "hostname loadavg freemem", MACHINE),
         **_all("process", "memoryUsage cpuUsage", MACHINE),

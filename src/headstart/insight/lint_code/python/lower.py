@@ -161,7 +161,7 @@ class _Lowerer:
             case ast.JoinedStr():
                 return ir.Joined(at, tuple(self.expr(value) for value in node.values))
             case ast.FormattedValue():
-                return ir.Joined(at, (self.expr(node.value),))
+                return ir.Joined(at, (self._formatted(node, at),))
             case ast.BinOp():
                 ops = {ast.Add: "+", ast.Mod: "%", ast.BitOr: "|"}
                 op = ops.get(type(node.op), type(node.op).__name__)
@@ -202,6 +202,15 @@ class _Lowerer:
                 return ir.Opaque(at, tuple(map(self.expr, (node.left, *node.comparators))))
             case _:
                 return ir.Const(at)
+
+    def _formatted(self, node: ast.FormattedValue, at: ir.At) -> ir.Expr:
+        """`{now:%Y-%m-%d}` is what strftime makes of it."""
+        value = self.expr(node.value)
+        match node.format_spec:
+            case ast.JoinedStr(values=[ast.Constant(value=str() as spec)]) if "%" in spec[:1]:
+                return ir.Call(at, ir.Attr(at, value, "strftime"), (ir.Const(at, spec),))
+            case _:
+                return value
 
     def _loops(self, generators: list[ast.comprehension]) -> tuple[tuple[ir.Expr, ir.Expr], ...]:
         return tuple((self.expr(each.target), self.expr(each.iter)) for each in generators)
