@@ -14,7 +14,14 @@ from headstart.insight.lint_code import foreign, ir
 from headstart.insight.lint_code.language import BAG, CHANCE, COUNTER, DRAWN, Language
 from headstart.insight.lint_code.methods import Given, chained, merged, method, percent
 from headstart.insight.lint_code.prompt import Early, role
-from headstart.insight.lint_code.sinks import PROMPT_DECORATORS, SYSTEM_NAMES, Sent, answers, early
+from headstart.insight.lint_code.sinks import (
+    PROMPT_DECORATORS,
+    SPOKEN,
+    SYSTEM_NAMES,
+    Sent,
+    answers,
+    early,
+)
 from headstart.insight.lint_code.taint import NONE, Cause, Taint, hopped, ordered, unordered
 from headstart.insight.lint_code.tree import Tree
 from headstart.insight.lint_code.values import (
@@ -28,6 +35,7 @@ from headstart.insight.lint_code.values import (
     Record,
     Scope,
     Space,
+    Template,
     Text,
     Value,
     array,
@@ -40,7 +48,9 @@ from headstart.insight.lint_code.values import (
     whole,
 )
 
-MAX_DEPTH = 12
+MAX_DEPTH = 8
+MAX_BODIES = 200
+"""Runs of functions that one function may cause; beyond it nothing is known of results."""
 MAX_LINE = 100
 APPENDS = frozenset({"append", "push", "extend", "appendleft"})
 PERSISTENT = -1
@@ -83,6 +93,8 @@ class Machine:
         self._called: set[int] = set()
         self._memo: dict[tuple[object, ...], Value] = {}
         self._running: list[int] = []
+        self._bodies = 0
+        """That were run since a module or a function was begun on its own."""
         self._seeded: set[str] = set()
         """Modules whose random values are the same each time."""
         self._hits: dict[tuple[object, ...], Hit] = {}
@@ -106,6 +118,7 @@ class Machine:
         scope = self._spaces.setdefault(id(module), Scope(module))
         if id(module) not in self._ran:
             self._ran.add(id(module))
+            self._bodies = 0
             self._block(module.body, Frame(scope, fixed=True))
         return scope
 
@@ -116,6 +129,7 @@ class Machine:
         if bound is None and klass is not None:
             bound = Value(shape=Object(klass))
         function = closure.function
+        self._bodies = 0
         unseen = id(function) not in self._called
         got = self._invoke(Closure(function, closure.scope, bound), (), {}, False, hints=unseen)
         if function.decorators & PROMPT_DECORATORS:
@@ -589,6 +603,8 @@ class Machine:
         hints: bool | None = None,
     ) -> Value:
         function = closure.function
+        args = [_widened(arg) for arg in args]
+        named = {name: _widened(arg) for name, arg in named.items()}
         if hints is None:
             self._called.add(id(function))
         if id(function) in self._running or len(self._running) >= MAX_DEPTH:
@@ -596,6 +612,9 @@ class Machine:
         key = (id(function), id(closure.scope), closure.bound, tuple(args), tuple(named.items()))
         whole_key = (*key, fixed, hints)
         if whole_key not in self._memo:
+            if self._bodies >= MAX_BODIES:
+                return CLEAN
+            self._bodies += 1
             self._running.append(id(function))
             self._memo[whole_key] = self._body(closure, args, named, fixed, bool(hints))
             self._running.pop()
@@ -757,3 +776,18 @@ def _said_once(value: Value) -> Value:
 def _chosen(taint: Taint) -> bool:
     """What a list is indexed with matters where it is drawn; a lookup by id finds what is there."""
     return taint.cause.code in {CHANCE.code, COUNTER.code}
+
+
+def _widened(value: Value) -> Value:
+    """An argument without what no rule asks for, so that one run serves many calls."""
+    if value.taints:
+        return value
+    match value.shape:
+        case Closure() | Klass() | Object() | Space() | Template():
+            return value
+        case Array(items) if any(role(item.value) is not None for item in items):
+            return value
+        case Record(fields) if any(name in SPOKEN for name, _ in fields):
+            return value
+        case _:
+            return CLEAN

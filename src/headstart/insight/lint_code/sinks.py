@@ -77,6 +77,8 @@ _NAMED_ANYWHERE = words(
     "system_instruction systemInstruction system_prompt systemPrompt system_message systemMessage"
 )
 SYSTEM_NAMES = frozenset(name for name, part in _AGENT.items() if part == "system")
+SPOKEN = frozenset({*_CHAT, "role", "content", "text", "body"})
+"""Keys of dicts that may become a prompt or a part of one."""
 PROMPT_DECORATORS = words("system_prompt instructions")
 """Of functions whose result is the system prompt, as in pydantic-ai."""
 _BETWEEN = words("beta with_raw_response with_streaming_response withResponse")
