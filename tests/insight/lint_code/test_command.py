@@ -193,6 +193,16 @@ def test_a_ref_that_git_does_not_know_is_one_line_and_2(tree: Path) -> None:
     assert "nowhere" in err
 
 
+def test_a_value_that_is_sent_from_two_places_is_one_finding(tree: Path) -> None:
+    twice = CLOCK.replace(
+        "    return",
+        '    OpenAI().responses.create(model="n", instructions=system, input=text)\n    return',
+    )
+    code, out, _ = run("-", stdin=twice)
+    assert (code, out.count("HSC101")) == (1, 1)
+    assert "The clock reaches `instructions`, and 1 more." in out
+
+
 def test_sarif_of_a_tree_is_valid_and_holds_the_way(tree: Path) -> None:
     (tree / "system.j2").write_text("You are kind. {{ now() }}\n" + "Say it briefly. " * 9)
     code, out, _ = run(".", "--format", "sarif")

@@ -1,7 +1,7 @@
 """Judges sources: the way from text to findings, without files."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 from headstart.insight.findings.finding import Finding
@@ -40,8 +40,9 @@ def lint(
     sources: Sequence[Source],
     selection: Selection | None = None,
     problems: Sequence[Trouble] = (),
+    keep: Callable[[Finding], bool] = lambda _: True,
 ) -> Report:
-    """`problems` are of files that could not be read at all."""
+    """`problems` are of files that could not be read at all; `keep` says which findings count."""
     reader = _Reader()
     for source in sources:
         reader.read(source)
@@ -52,19 +53,25 @@ def lint(
     return Report(
         tool=TOOL,
         rules=chosen.of(RULES),
-        findings=in_order(_once(found)),
+        findings=in_order(_once(filter(keep, found))),
         checked=reader.checked,
         problems=[*problems, *reader.problems],
         abstained=reader.abstained,
     )
 
 
-def _once(findings: Iterable[Finding]) -> Iterable[Finding]:
-    """Of several ways from one source to one place, the shortest."""
-    best: Mapping[tuple[object, ...], Finding] = {}
-    for each in sorted(findings, key=lambda each: -len(each.steps)):
-        best = {**best, (each.code, each.message, each.where, each.steps[0].where): each}
-    return best.values()
+def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """One for each source, by its shortest way: it is mended in one place."""
+    by_source: dict[tuple[str, Place], list[Finding]] = {}
+    for each in findings:
+        by_source.setdefault((each.code, each.steps[0].where), []).append(each)
+    for same in by_source.values():
+        shortest = min(same, key=lambda each: (len(each.steps), str(each.where)))
+        places = len({each.where for each in same})
+        if places > 1:
+            message = f"{shortest.message.removesuffix('.')}, and {places - 1} more."
+            shortest = replace(shortest, message=message)
+        yield shortest
 
 
 class _Reader:

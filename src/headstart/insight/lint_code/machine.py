@@ -425,7 +425,8 @@ class Machine:
                 if -len(items) <= name < len(items):
                     return items[name].value
             case Record() as fields if not isinstance(key, ir.Const):
-                return fields.any
+                # What is found by its key is the same in whatever order the keys came.
+                return fields.any.only(ordered)
         if key is None:
             return holder
         if isinstance(name, str) and (cause := foreign.header(name)) is not None:

@@ -2,13 +2,12 @@
 
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from headstart.insight.findings.finding import Severity
 from headstart.insight.findings.place import Place
 from headstart.insight.findings.render import Form, render
-from headstart.insight.findings.report import IMPOSSIBLE, FailOn, Report, Trouble, exit_code
+from headstart.insight.findings.report import IMPOSSIBLE, FailOn, Trouble, exit_code
 from headstart.insight.findings.rule import pages
 from headstart.insight.findings.selection import Selection, UnknownCode
 from headstart.insight.findings.text import troubles
@@ -24,7 +23,7 @@ MAX_BYTES = 4 << 20
 
 
 def main(
-    sources: Sequence[Path], given: Settings, *, form: Form, diff: str | None, stdin_name: str
+    paths: Sequence[Path], given: Settings, *, form: Form, diff: str | None, stdin_name: str
 ) -> int:
     """The exit status."""
     try:
@@ -36,10 +35,10 @@ def main(
     except (ConfigError, UnknownCode, GitError) as error:
         print(f"{TOOL}: {error}", file=sys.stderr)
         return IMPOSSIBLE
-    report = _report(sources, settings.exclude, selection, stdin_name)
-    if changed is not None:
-        touched = [finding for finding in report.findings if touches(finding, changed)]
-        report = replace(report, findings=touched)
+    sources, problems = _sources(paths, settings.exclude, stdin_name)
+    report = lint(
+        sources, selection, problems, keep=lambda each: changed is None or touches(each, changed)
+    )
     for line in troubles(report):
         print(line, file=sys.stderr)
     sys.stdout.write(render(report, form))
@@ -56,9 +55,9 @@ def explained(code: str) -> int:
     return 0
 
 
-def _report(
-    paths: Sequence[Path], exclude: Sequence[str], selection: Selection, stdin_name: str
-) -> Report:
+def _sources(
+    paths: Sequence[Path], exclude: Sequence[str], stdin_name: str
+) -> tuple[list[Source], list[Trouble]]:
     sources: list[Source] = []
     problems: list[Trouble] = []
     if STDIN in paths:
@@ -70,7 +69,7 @@ def _report(
             problems.append(got)
         else:
             sources.append(got)
-    return lint(sources, selection, problems)
+    return sources, problems
 
 
 def _read(path: Path, named: bool) -> Source | Trouble:

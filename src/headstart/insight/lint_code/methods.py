@@ -258,7 +258,7 @@ def _get(given: Given) -> Outcome:
     shape, key, default = given.receiver.shape, constant(given.arg(0)), given.arg(1)
     if not isinstance(shape, Record):
         return Outcome(union((given.receiver, default)))
-    found = shape.any if key is None else shape.get(key)
+    found = shape.any.only(ordered) if key is None else shape.get(key)
     return Outcome(default if found is None else join((found, default)))
 
 
