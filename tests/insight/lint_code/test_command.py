@@ -72,6 +72,19 @@ def test_a_broken_file_is_one_line_and_2_and_the_others_are_judged(tree: Path) -
     assert any(line.startswith("headstart lint-code: README.rst is no source") for line in lines)
 
 
+@pytest.mark.parametrize("name", ["a.py", "a.js"])
+@pytest.mark.parametrize("terms", [300, 5000])
+def test_what_is_nested_without_end_is_told_in_one_line(tree: Path, name: str, terms: int) -> None:
+    (tree / name).write_text("x = " + " + ".join(["a"] * terms) + "\n")
+    code, out, err = run(name, "app.py")
+    assert "HSC101" in out
+    assert (code, len(err.splitlines())) in {(1, 0), (1, 1), (2, 1)}
+    (tree / name).write_text("x = " + "(" * terms + "1" + ")" * terms + "\n")
+    code, out, err = run(name, "app.py")
+    assert "HSC101" in out
+    assert (code, len(err.splitlines())) in {(1, 0), (1, 1), (2, 1)}
+
+
 def test_a_file_of_a_gigabyte_is_not_read(tree: Path) -> None:
     with (tree / "huge.py").open("wb") as file:
         file.truncate(1 << 30)

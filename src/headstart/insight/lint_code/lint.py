@@ -24,6 +24,7 @@ from headstart.insight.lint_code.tree import Tree
 
 TOOL = "headstart lint-code"
 LANGUAGES = {"python": PYTHON, "javascript": JAVASCRIPT}
+TOO_DEEP = "has something that is nested too deeply to be followed"
 HOW_TO_READ_TYPESCRIPT = "is not judged: install the extra with pip install 'headstart[code]'"
 
 
@@ -46,7 +47,9 @@ def lint(
     reader = _Reader()
     for source in sources:
         reader.read(source)
-    hits = [*reader.hits, *Machine(Tree(reader.modules, LANGUAGES)).run()]
+    machine = Machine(Tree(reader.modules, LANGUAGES))
+    hits = [*reader.hits, *machine.run()]
+    deep = [Trouble(Place(path), TOO_DEEP) for path in sorted(machine.too_deep)]
     chosen = selection or Selection()
     lines = {source.path: source.text.splitlines() for source in sources}
     found = kept((finding(hit) for hit in hits if hit.taint.cause.code in chosen), lines)
@@ -56,7 +59,7 @@ def lint(
         findings=in_order(_once(filter(keep, found))),
         checked=reader.checked,
         problems=[*problems, *reader.problems],
-        abstained=reader.abstained,
+        abstained=[*reader.abstained, *deep],
     )
 
 
@@ -96,7 +99,7 @@ class _Reader:
         except SyntaxError as error:
             reason = f"can't be parsed: {error.msg}"
             self.problems.append(Trouble(Place(source.path, error.lineno), reason))
-        except (ValueError, RecursionError) as error:
+        except (ValueError, RecursionError, MemoryError) as error:
             reason = f"can't be parsed: {str(error) or type(error).__name__}"
             self.problems.append(Trouble(Place(source.path), reason))
         except ModuleNotFoundError:

@@ -93,6 +93,8 @@ class Machine:
         self._called: set[int] = set()
         self._memo: dict[tuple[object, ...], Value] = {}
         self._running: list[int] = []
+        self.too_deep: set[str] = set()
+        """Paths of modules with something that is nested too deeply to be followed."""
         self._bodies = 0
         """That were run since a module or a function was begun on its own."""
         self._seeded: set[str] = set()
@@ -111,7 +113,11 @@ class Machine:
             while rest := [each for key, each in self._closures.items() if key not in done]:
                 for closure in rest:
                     done.add(id(closure.function))
-                    self._alone(closure)
+                    try:
+                        self._alone(closure)
+                    except RecursionError:
+                        self._running.clear()
+                        self.too_deep.add(closure.scope.module.path)
         return list(self._hits.values())
 
     def _space(self, module: ir.Module) -> Scope:
@@ -119,7 +125,10 @@ class Machine:
         if id(module) not in self._ran:
             self._ran.add(id(module))
             self._bodies = 0
-            self._block(module.body, Frame(scope, fixed=True))
+            try:
+                self._block(module.body, Frame(scope, fixed=True))
+            except RecursionError:
+                self.too_deep.add(module.path)
         return scope
 
     def _alone(self, closure: Closure) -> None:
