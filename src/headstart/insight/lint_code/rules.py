@@ -27,9 +27,12 @@ CLOCK = Told(
         time of day differs in every request; a date differs once a day, which is a warning.
 
         ```python
-        system = f"The time is {datetime.now()}.\\n{RULES}"        # HSC101
-        messages = [{"role": "system", "content": RULES}, *history,
-                    {"role": "user", "content": f"(It is {datetime.now()}.) {question}"}]  # fine
+        system = f"The time is {datetime.now()}.\\n{RULES}"  # HSC101
+        messages = [
+            {"role": "system", "content": RULES},
+            *history,
+            {"role": "user", "content": f"(It is {datetime.now()}.) {question}"},
+        ]  # fine
         ```
 
         Tell the time in the last user message, or give the model a tool that tells it. If only the
@@ -73,8 +76,8 @@ CHANCE = Told(
         test that is thrown anew: each variant has a prefix of its own.
 
         ```python
-        shots = random.sample(EXAMPLES, 2)               # HSC103
-        shots = random.Random(7).sample(EXAMPLES, 2)     # fine: the same two each time
+        shots = random.sample(EXAMPLES, 2)  # HSC103
+        shots = random.Random(7).sample(EXAMPLES, 2)  # fine: the same two each time
         ```
 
         Draw with a fixed seed, or by a digest of the user's id so that one user keeps one variant,
@@ -96,7 +99,7 @@ MACHINE = Told(
         prefix, and each restart begins cold.
 
         ```python
-        system = f"Tools: {self.registry}"                 # HSC104: no __str__, prints its address
+        system = f"Tools: {self.registry}"  # HSC104: no __str__, prints its address
         system = "Tools: " + ", ".join(self.registry.names)  # fine
         ```
         """,
@@ -116,7 +119,7 @@ COUNTER = Told(
 
         ```python
         self.calls += 1
-        system = f"Call {self.calls}. {RULES}"    # HSC105
+        system = f"Call {self.calls}. {RULES}"  # HSC105
         ```
         """,
     ),
@@ -152,8 +155,8 @@ LISTING = Told(
         it happens to sort, other runtimes don't, so there the evidence is `suspected`.
 
         ```python
-        tools = [load(name) for name in os.listdir("tools")]           # HSC111
-        tools = [load(name) for name in sorted(os.listdir("tools"))]   # fine
+        tools = [load(name) for name in os.listdir("tools")]  # HSC111
+        tools = [load(name) for name in sorted(os.listdir("tools"))]  # fine
         ```
         """,
     ),
@@ -172,8 +175,8 @@ BAG = Told(
         JavaScript's `Set` keeps the order of insertion and is no finding.
 
         ```python
-        system = "Skills: " + ", ".join(skills)            # HSC112, where skills is a set
-        system = "Skills: " + ", ".join(sorted(skills))    # fine
+        system = "Skills: " + ", ".join(skills)  # HSC112, where skills is a set
+        system = "Skills: " + ", ".join(sorted(skills))  # fine
         ```
         """,
     ),
@@ -191,7 +194,7 @@ KEYS = Told(
         or from outside (`profile.items()` in a template), the same facts are another text.
 
         ```python
-        json.dumps({name: size(name) for name in os.listdir("docs")})                  # HSC113
+        json.dumps({name: size(name) for name in os.listdir("docs")})  # HSC113
         json.dumps({name: size(name) for name in os.listdir("docs")}, sort_keys=True)  # fine
         ```
 
