@@ -39,6 +39,10 @@ COMMANDS = {
         "headstart.insight.lint.command:lint",
         "Find what keeps prompts from being read from a cache, in their bodies alone.",
     ),
+    "lint-code": (
+        "headstart.insight.lint_code.command:lint_code",
+        "Find in source code what breaks a prompt's prefix: Python, TypeScript and Jinja.",
+    ),
     "replay": (
         "headstart.insight.replay.command:replay",
         "Replay recorded requests against the cache: what it would hit, by policy and capacity.",

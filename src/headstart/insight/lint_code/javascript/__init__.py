@@ -1,0 +1,1 @@
+"""JavaScript and TypeScript sources. Parsing them takes the extra `code`."""
