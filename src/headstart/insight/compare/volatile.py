@@ -140,9 +140,20 @@ def suspects(text: str) -> Iterator[Spot]:
 
 
 def _all(text: str) -> Iterator[Spot]:
-    for cause, pattern in PATTERNS:
-        for found in pattern.finditer(text):
-            yield Spot(cause, found.start(), found.end())
+    begin = 0
+    for line in text.splitlines(keepends=True):
+        if _MAYBE.search(line):
+            end = begin + len(line)
+            for cause, pattern in PATTERNS:
+                for found in pattern.finditer(text, begin, end):
+                    yield Spot(cause, found.start(), found.end())
+        begin += len(line)
+
+
+_MAYBE = re.compile(
+    rf"\d|{_FULL_WEEKDAY}|{_WEEKDAY_ZH}|nonce|seed|salt|entropy|cache", re.IGNORECASE
+)
+"""Every value has one of these: most lines of a prompt have none."""
 
 
 def _is_of_now(text: str, spot: Spot) -> bool:

@@ -10,7 +10,7 @@ from headstart.insight.findings.finding import Evidence, Finding, Severity, Step
 from headstart.insight.findings.gather import in_order
 from headstart.insight.findings.place import Place
 from headstart.insight.lint.breaks import Breaks, Gathered
-from headstart.insight.lint.looks import Look, looks
+from headstart.insight.lint.looks import Look, Looks
 from headstart.insight.lint.marks import Marks, Misplaced
 from headstart.insight.lint.rules import severity
 from headstart.insight.lint.unread import Unread
@@ -52,6 +52,7 @@ class Linter:
         self._breaks = Breaks()
         self._marks = Marks()
         self._unread = Unread()
+        self._look = Looks()
         self._looks: dict[tuple[Cause, str, str], _Seen] = {}
         self._marked: dict[Cause, _Marked] = {}
         self.requests = 0
@@ -66,7 +67,7 @@ class Linter:
         for misplaced in self._marks.hear(asked, heard, rehearsed):
             self._add(misplaced, asked.origin)
         self._unread.hear(asked, heard, rehearsed)
-        for look in looks(asked):
+        for look in self._look(asked):
             seen = self._looks.setdefault(
                 (look.cause, look.piece.pointer, look.value), _Seen(look, asked.origin, 0)
             )

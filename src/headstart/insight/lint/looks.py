@@ -26,31 +26,48 @@ class Look:
     value: str
 
 
-def looks(asked: Asked) -> Iterator[Look]:
-    """All of a request."""
-    behind = sum(len(piece.text) for piece in asked.pieces)
-    for piece in asked.pieces:
-        behind -= len(piece.text)
-        if piece.kind not in EARLY:
-            break
-        yield from _characters(piece)
-        for spot in suspects(piece.text):
-            if len(piece.text) - spot.end + behind >= MUCH:
-                yield Look(spot.cause, piece, spot.begin, spot.of(piece.text))
+class Looks:
+    """Looks at requests. What was seen of a piece is remembered: most come again and again."""
+
+    def __init__(self, most: int = 4096) -> None:
+        self._most = most
+        self._known: dict[bytes, tuple[tuple[Cause, int, int], ...]] = {}
+
+    def __call__(self, asked: Asked) -> Iterator[Look]:
+        """All of a request."""
+        behind = sum(len(piece.text) for piece in asked.pieces)
+        for piece in asked.pieces:
+            behind -= len(piece.text)
+            if piece.kind not in EARLY:
+                break
+            for cause, begin, end in self._of(piece):
+                if cause in FORMS or len(piece.text) - end + behind >= MUCH:
+                    yield Look(cause, piece, begin, piece.text[begin:end])
+
+    def _of(self, piece: Piece) -> tuple[tuple[Cause, int, int], ...]:
+        known = self._known.get(piece.digest)
+        if known is None:
+            if len(self._known) >= self._most:
+                self._known.clear()
+            values = ((spot.cause, spot.begin, spot.end) for spot in suspects(piece.text))
+            known = self._known[piece.digest] = (*_characters(piece.text), *values)
+        return known
 
 
-def _characters(piece: Piece) -> Iterator[Look]:
-    text = piece.text
+FORMS = (Cause.LINE_ENDS, Cause.INVISIBLE, Cause.UNICODE_FORM)
+
+
+def _characters(text: str) -> Iterator[tuple[Cause, int, int]]:
     carriage = text.find("\r\n")
     if carriage >= 0 and re.search(r"(?<!\r)\n", text):
-        yield Look(Cause.LINE_ENDS, piece, carriage, "\r\n")
+        yield Cause.LINE_ENDS, carriage, carriage + 2
     if text.isascii():
         return
     hidden = next(
         (each for each in INVISIBLE.finditer(text) if not _JOINERS.match(each.group())), None
     )
     if hidden is not None:
-        yield Look(Cause.INVISIBLE, piece, hidden.start(), f"U+{ord(hidden.group()):04X}")
+        yield Cause.INVISIBLE, hidden.start(), hidden.end()
     if not unicodedata.is_normalized("NFC", text):
-        at = next(i for i, letter in enumerate(text) if unicodedata.combining(letter))
-        yield Look(Cause.UNICODE_FORM, piece, at, text[max(0, at - 1) : at + 1])
+        at = next((i for i, letter in enumerate(text) if unicodedata.combining(letter)), 0)
+        yield Cause.UNICODE_FORM, max(0, at - 1), at + 1
