@@ -7,7 +7,7 @@ ARGS ?=
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: serve test bench format clean
+.PHONY: serve test sdks bench format clean
 
 serve: .venv/.engine
 	$(BIN)/headstart serve --host $(HOST) --port $(PORT) --model $(MODEL) $(ARGS)
@@ -18,6 +18,9 @@ test: .venv/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/pytest
+
+sdks: .venv/.dev
+	$(BIN)/python tests/conformance/versions.py $(ARGS)
 
 bench: .venv/.engine
 	$(BIN)/headstart bench $(ARGS)
