@@ -6,18 +6,27 @@ MODEL ?= smollm2-135m-instruct
 ARGS ?=
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
+AI_SDK := examples/agents/node_modules/.package-lock.json
+IF_NPM := $(if $(shell command -v npm),$(AI_SDK))
 
-.PHONY: serve test bench format clean
+.PHONY: serve test sdks agents bench format clean
 
 serve: .venv/.engine
 	$(BIN)/headstart serve --host $(HOST) --port $(PORT) --model $(MODEL) $(ARGS)
 
 test: .venv/.dev
+	-$(if $(IF_NPM),$(MAKE) $(IF_NPM))
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/pytest
+
+sdks: .venv/.dev
+	$(BIN)/python tests/conformance/versions.py $(ARGS)
+
+agents: .venv/.dev $(IF_NPM)
+	$(BIN)/python examples/agents/run.py $(ARGS)
 
 bench: .venv/.engine
 	$(BIN)/headstart bench $(ARGS)
@@ -27,7 +36,7 @@ format: .venv/.dev
 	$(BIN)/ruff check --fix
 
 clean:
-	rm -rf .venv
+	rm -rf .venv examples/agents/node_modules
 
 .venv/.pip:
 	$(PYTHON) -m venv .venv
@@ -40,4 +49,8 @@ clean:
 
 .venv/.dev: .venv/.engine
 	$(PIP) install -c constraints.txt --group dev
+	touch $@
+
+$(AI_SDK): examples/agents/package-lock.json
+	cd examples/agents && npm ci --no-audit --no-fund
 	touch $@

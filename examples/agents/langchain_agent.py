@@ -7,7 +7,6 @@ Prints one line of JSON per request.
 import json
 import sys
 
-from langchain_anthropic import ChatAnthropic
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import (
     AIMessage,
@@ -17,9 +16,6 @@ from langchain_core.messages import (
     ToolMessage,
     message_chunk_to_message,
 )
-from langchain_deepseek import ChatDeepSeek
-from langchain_google_genai import ChatGoogleGenerativeAI
-from langchain_openai import ChatOpenAI
 
 dialect, url, model = sys.argv[1:]
 session = json.load(sys.stdin)
@@ -40,9 +36,11 @@ TOOL = {
 
 
 def chat_model() -> BaseChatModel:
-    """The model behind the dialect asked for."""
+    """The model behind the dialect asked for; each vendor's package takes seconds to import."""
     match dialect:
         case "openai chat" | "openai responses":
+            from langchain_openai import ChatOpenAI
+
             return ChatOpenAI(
                 model=model,
                 base_url=f"{url}/v1",
@@ -53,6 +51,8 @@ def chat_model() -> BaseChatModel:
                 **KEY,
             )
         case "anthropic":
+            from langchain_anthropic import ChatAnthropic
+
             # The newest version of the API takes no temperature.
             return ChatAnthropic(
                 model=model,
@@ -63,10 +63,14 @@ def chat_model() -> BaseChatModel:
                 **KEY,
             )
         case "gemini":
+            from langchain_google_genai import ChatGoogleGenerativeAI
+
             return ChatGoogleGenerativeAI(
                 model=model, base_url=url, max_output_tokens=256, temperature=0, **KEY
             )
         case "deepseek":
+            from langchain_deepseek import ChatDeepSeek
+
             return ChatDeepSeek(
                 model=model, api_base=url, max_tokens=96, temperature=0, stream_usage=True, **KEY
             )
@@ -79,7 +83,7 @@ def ask(messages: list[BaseMessage], choice: str, *, stream: bool) -> AIMessage:
     marks = {"cache_control": EPHEMERAL} if dialect == "anthropic" else {}
     # Left alone, the small model says a call twice; Gemini's API can't forbid it.
     single = {} if dialect == "gemini" else {"parallel_tool_calls": False}
-    runnable = chat_model().bind_tools([TOOL], tool_choice=choice, **marks, **single)
+    runnable = chat.bind_tools([TOOL], tool_choice=choice, **marks, **single)
     if not stream:
         return runnable.invoke(messages)
     chunks = list(runnable.stream(messages))
@@ -103,6 +107,7 @@ def show(turn: int, answer: AIMessage) -> None:
     print(json.dumps(line), flush=True)
 
 
+chat = chat_model()
 rules = {"type": "text", "text": session["rules"]}
 if dialect == "anthropic":
     rules["cache_control"] = EPHEMERAL

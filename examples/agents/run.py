@@ -1,24 +1,29 @@
-"""Agents of others against headstart: `python examples/agents/run.py [ai-sdk] [langchain]`.
+"""Agents of others against headstart: `make agents`, some: `make agents ARGS='langchain gemini'`.
 
-Installs the tools beside this file (npm; a virtual environment), starts `headstart serve`, and lets
-each tool hold one session of five turns in every dialect it speaks: a question, a tool call, its
-result, an answer. One row a session: which prompt tokens were read from the cache, request by
-request. The exit status is 1 if a session broke off or its cached tokens fell or never rose.
+Starts `headstart serve`, and lets each tool hold one session of five turns in every dialect it
+speaks: a question, a tool call, its result, an answer. One row a session: which prompt tokens were
+read from the cache, request by request. The exit status is 1 if a session broke off or its cached
+tokens fell or never rose.
 """
 
 import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 
 from headstart.insight.bench.launch import serving
 
 HERE = Path(__file__).parent
-SESSION_SECONDS = 300
+TOOLS = {
+    "ai-sdk": ("node", str(HERE / "ai_sdk.mjs")),
+    "langchain": (sys.executable, str(HERE / "langchain_agent.py")),
+}
+AI_SDK = HERE / "node_modules"
+SESSION_SECONDS = 900
 MODELS = {
     "openai chat": ("gpt-5.6", "gpt-4.1", "plain"),
     "openai responses": ("gpt-5.6", "gpt-4.1", "plain"),
@@ -59,27 +64,12 @@ class BrokenSession(Exception):
     """What went otherwise than a session has to go."""
 
 
-def ai_sdk() -> tuple[str, ...]:
-    """Its command, once it is installed."""
-    if not (HERE / "node_modules").exists():
-        subprocess.run(("npm", "ci", "--no-audit", "--no-fund"), cwd=HERE, check=True)
-    return ("node", str(HERE / "ai_sdk.mjs"))
+def installed() -> list[str]:
+    """The tools that can be run here; the AI SDK takes node and npm."""
+    return [tool for tool in TOOLS if tool != "ai-sdk" or AI_SDK.exists()]
 
 
-def langchain() -> tuple[str, ...]:
-    """Its command, once it is installed."""
-    python = HERE / ".venv" / "bin" / "python"
-    if not python.exists():
-        subprocess.run((sys.executable, "-m", "venv", HERE / ".venv"), check=True)
-        install = ("-m", "pip", "install", "--quiet", "-r", HERE / "requirements.txt")
-        subprocess.run((python, *install), check=True)
-    return (str(python), str(HERE / "langchain_agent.py"))
-
-
-TOOLS = {"ai-sdk": ai_sdk, "langchain": langchain}
-
-
-def hold(command: tuple[str, ...], tool: str, dialect: str, url: str, model: str) -> list[Row]:
+def hold(tool: str, dialect: str, url: str, model: str) -> list[Row]:
     """One session. Raises BrokenSession."""
     session = {
         # The name makes each session's beginning its own, so that its first request is cold.
@@ -87,13 +77,16 @@ def hold(command: tuple[str, ...], tool: str, dialect: str, url: str, model: str
         "questions": [f"What is the weather in {city}?" for city in WEATHER],
         "weather": WEATHER,
     }
-    done = subprocess.run(
-        (*command, dialect, url, model),
-        input=json.dumps(session),
-        capture_output=True,
-        text=True,
-        timeout=SESSION_SECONDS,
-    )
+    try:
+        done = subprocess.run(
+            (*TOOLS[tool], dialect, url, model),
+            input=json.dumps(session),
+            capture_output=True,
+            text=True,
+            timeout=SESSION_SECONDS,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise BrokenSession(f"no end after {SESSION_SECONDS} s") from error
     if done.returncode:
         raise BrokenSession(done.stderr[-2000:])
     rows = [Row(**json.loads(line)) for line in done.stdout.splitlines()]
@@ -117,29 +110,36 @@ def problems(rows: list[Row]) -> Iterator[str]:
 
 
 def print_row(tool: str, dialect: str, model: str, rows: list[Row]) -> None:
-    """A line of the table in docs/dialects.md."""
+    """A line of the table in README.md."""
     reads = " ".join(f"{row.read:,}" for row in rows)
     prompts = f"{rows[0].prompt:,} to {rows[-1].prompt:,}"
     print(f"| {tool} | {dialect} | `{model}` | {prompts} | {reads} |", flush=True)
 
 
-async def main(names: list[str]) -> int:
-    """Every session of the tools named; the exit status."""
+def chosen(words: list[str], from_all: Iterable[str]) -> list[str]:
+    """Those that are named, or all if none is."""
+    return [each for each in from_all if each in words] or list(from_all)
+
+
+async def main(words: list[str]) -> int:
+    """The sessions of the tools and dialects that are named; the exit status."""
+    if unknown := set(words) - TOOLS.keys() - MODELS.keys():
+        raise SystemExit(f"no such tool or dialect: {', '.join(sorted(unknown))}")
+    for missing in TOOLS.keys() - installed():
+        print(f"{missing} is left out: it needs npm, then `make agents`", file=sys.stderr)
     broken = 0
-    commands = {name: TOOLS[name]() for name in names or TOOLS}
     async with serving(SERVE) as server:
         url = server.url.removesuffix("/v1")
         print("| tool | dialect | model | prompt | read, request by request |\n" + "|---" * 5 + "|")
-        for tool, command in commands.items():
-            for dialect, models in MODELS.items():
-                for model in models:
-                    try:
-                        rows = await asyncio.to_thread(hold, command, tool, dialect, url, model)
-                    except BrokenSession as error:
-                        broken += 1
-                        print(f"{tool}, {dialect}, {model}: {error}", file=sys.stderr)
-                    else:
-                        print_row(tool, dialect, model, rows)
+        for tool, dialect in product(chosen(words, installed()), chosen(words, MODELS)):
+            for model in MODELS[dialect]:
+                try:
+                    rows = await asyncio.to_thread(hold, tool, dialect, url, model)
+                except BrokenSession as error:
+                    broken += 1
+                    print(f"{tool}, {dialect}, {model}: {error}", file=sys.stderr)
+                else:
+                    print_row(tool, dialect, model, rows)
     return int(broken > 0)
 
 

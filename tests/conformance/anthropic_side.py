@@ -106,7 +106,13 @@ class Side:
             self.ask(*messages, **fields)
         assert caught.value.type == "invalid_request_error"
         assert caught.value.request_id
-        return str(caught.value.api_message)
+        return message_of(caught.value)
+
+
+def message_of(error: anthropic.APIError) -> str:
+    """What the server said, in every version of the SDK."""
+    body: Any = error.body
+    return str(body["error"]["message"])
 
 
 def said(messages: Sequence[Any]) -> Any:

@@ -475,6 +475,7 @@ def test_check_60_both_spellings_work_and_an_unknown_field_is_refused(server: An
 
 def test_check_61_misuse_raises_the_sdks_typed_error(server: Any, alice: genai.Client) -> None:
     stranger = server.gemini("wrong-key")
+    beta = server.gemini("alice-key", "v1beta")
 
     def image() -> object:
         part = types.Part.from_bytes(data=b"x", mime_type="image/png")
@@ -490,11 +491,11 @@ def test_check_61_misuse_raises_the_sdks_typed_error(server: Any, alice: genai.C
             (400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key."),
         ),
         (
-            lambda: alice.models.generate_content(model="nope", contents="a"),
+            lambda: beta.models.generate_content(model="nope", contents="a"),
             (
                 404,
                 "NOT_FOUND",
-                "models/nope is not found for API version v1, or is not supported for "
+                "models/nope is not found for API version v1beta, or is not supported for "
                 "generateContent. Call ListModels to see the list of available models and their "
                 "supported methods.",
             ),

@@ -14,15 +14,18 @@ from headstart.text.tool_events import Event, Text
 class Scripted:
     """Stands for a tool format: what it reports is the test's to choose."""
 
-    def __init__(self, *pieces: Sequence[Event], last: Sequence[Event] = ()) -> None:
+    def __init__(
+        self, *pieces: Sequence[Event], last: Sequence[Event] = (), cut: Sequence[Event] = ()
+    ) -> None:
         self._pieces = iter(pieces)
         self._last = last
+        self._cut = cut
 
     def feed(self, text: str) -> list[Event]:
         return list(next(self._pieces, ()))
 
-    def finish(self) -> list[Event]:
-        return list(self._last)
+    def finish(self, *, cut: bool) -> list[Event]:
+        return list(self._cut if cut else self._last)
 
 
 def start(position: int, name: str = "f") -> Event:
@@ -58,6 +61,11 @@ def test_a_call_turns_stop_into_tool_calls() -> None:
 
 def test_an_answer_cut_by_its_length_says_so_also_after_a_call() -> None:
     assert run(Scripted([start(0)]), "length")[-1] == Finish("length")
+
+
+def test_a_call_cut_by_its_length_is_told_as_far_as_it_goes() -> None:
+    parser = Scripted(last=[Text("{")], cut=[start(0), arguments(0, '{"a')])
+    assert run(parser, "length") == [called(0), CallArguments(0, '{"a'), Finish("length")]
 
 
 def test_a_call_settled_at_the_very_end_still_counts() -> None:

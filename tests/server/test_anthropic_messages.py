@@ -107,6 +107,29 @@ def test_a_tool_is_called_and_its_result_goes_back(live: Any, streamed: bool) ->
     assert reused >= prompt + before.output_tokens - 1
 
 
+def test_a_call_that_max_tokens_cuts_has_what_is_whole_of_its_input(live: Any) -> None:
+    client = live.anthropic()
+    forced: dict[str, Any] = {
+        "model": "tiny",
+        "messages": HELLO,
+        "tools": [WEATHER],
+        "tool_choice": {"type": "tool", "name": "weather", "disable_parallel_tool_use": True},
+        **GREEDY,
+    }
+    whole = client.messages.create(**forced, max_tokens=200)
+    seen = set()
+    for tokens in range(whole.usage.output_tokens - 24, whole.usage.output_tokens, 3):
+        message = client.messages.create(**forced, max_tokens=tokens)
+        (call,) = message.content
+        assert (message.stop_reason, call.name) == ("max_tokens", "weather")
+        assert call.input.items() <= whole.content[0].input.items()
+        seen.add(len(call.input))
+        with client.messages.stream(**forced, max_tokens=tokens) as stream:
+            final = stream.get_final_message()
+        assert (final.stop_reason, final.content[0].input) == ("max_tokens", call.input)
+    assert seen == {0, 1, 2}
+
+
 def test_a_schema_shapes_the_answer(live: Any) -> None:
     schema = WEATHER["input_schema"]
     config: Any = {"format": {"type": "json_schema", "schema": schema}}

@@ -234,6 +234,37 @@ def test_a_named_call_calls_that_tool_also_as_a_stream(live: Any) -> None:
     assert chunks[-1].choices[0].finish_reason == "tool_calls"
 
 
+def test_a_call_that_max_tokens_cuts_has_the_beginning_of_its_arguments(live: Any) -> None:
+    forced: dict[str, Any] = {
+        "tools": [WEATHER],
+        "tool_choice": "required",
+        "parallel_tool_calls": False,
+        "temperature": 0,
+    }
+    response = ask(live, **forced, max_tokens=400)
+    (whole,) = response.choices[0].message.tool_calls or []
+    assert response.usage is not None
+    for tokens in range(
+        response.usage.completion_tokens - 24, response.usage.completion_tokens, 12
+    ):
+        choice = ask(live, **forced, max_tokens=tokens).choices[0]
+        (call,) = choice.message.tool_calls or []
+        assert (choice.finish_reason, choice.message.content) == ("length", None)
+        assert call.function.name == "weather"
+        there = call.function.arguments.rstrip("\ufffd")  # Half a character is shown like this.
+        assert whole.function.arguments.startswith(there)
+        chunks = stream(live, **forced, max_tokens=tokens)
+        deltas = [each for c in chunks for d in c.choices for each in d.delta.tool_calls or []]
+        assert "".join(each.function.arguments for each in deltas) == call.function.arguments
+        assert chunks[-1].choices[0].finish_reason == "length"
+        result = {"role": "tool", "tool_call_id": call.id, "content": "Cut."}
+        history = [*HELLO, choice.message.model_dump(exclude_none=True), result]
+        usage = ask(live, history, tools=[WEATHER], max_tokens=1, temperature=0).usage
+        assert usage is not None
+        assert usage.prompt_tokens_details is not None
+        assert usage.prompt_tokens_details.cached_tokens >= response.usage.prompt_tokens
+
+
 def test_with_tool_choice_none_the_answer_is_text(live: Any) -> None:
     choice = ask(live, tools=[WEATHER], tool_choice="none", max_tokens=5, **GREEDY).choices[0]
     assert choice.message.tool_calls is None

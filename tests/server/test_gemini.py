@@ -96,6 +96,15 @@ def test_a_forced_function_is_called_with_arguments_of_its_schema(client: genai.
     assert answer.candidates[0].finish_reason == types.FinishReason.STOP
 
 
+def test_a_call_that_is_cut_is_no_part_of_the_answer(client: genai.Client) -> None:
+    whole = ask(client, **forced())
+    room = whole.usage_metadata.candidates_token_count
+    cut = ask(client, **forced() | {"max_output_tokens": room - 20})
+    assert cut.candidates[0].finish_reason == types.FinishReason.MAX_TOKENS
+    assert len(cut.function_calls or []) < len(whole.function_calls)
+    assert not cut.text
+
+
 def test_a_streamed_call_comes_whole_and_is_the_same(client: genai.Client) -> None:
     config = types.GenerateContentConfig(temperature=0, **forced())
     stream = client.models.generate_content_stream(model=PLAIN, contents="Hello.", config=config)

@@ -209,6 +209,23 @@ def test_a_tool_is_called_and_its_result_handed_back(live: Any, stream: bool) ->
     assert f"No tool output found for function call {call.call_id}." in caught.value.message
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_call_that_is_cut_is_an_incomplete_item(live: Any, stream: bool) -> None:
+    client = live.client()
+    whole = client.responses.create(input="Weather?", **CALLING)
+    asked = {"input": "Weather?", **CALLING, "max_output_tokens": whole.usage.output_tokens - 20}
+    if stream:
+        *_, last = client.responses.create(**asked, stream=True)
+        assert last.type == "response.incomplete"
+        cut = last.response
+    else:
+        cut = client.responses.create(**asked)
+    assert (cut.status, cut.incomplete_details.reason) == ("incomplete", "max_output_tokens")
+    (call,) = cut.output
+    assert (call.type, call.name, call.status) == ("function_call", "weather", "incomplete")
+    assert whole.output[0].arguments.startswith(call.arguments)
+
+
 class City(pydantic.BaseModel):
     name: Literal["Paris", "Rome"]
 

@@ -85,7 +85,7 @@ def test_parallel_allows_several_where_the_family_can(
 @pytest.mark.parametrize("tool_format", FORMATS, ids=lambda f: f.name)
 def test_what_the_grammar_allows_the_parser_reads(tool_format: ToolFormat) -> None:
     parser = tool_format.parser()
-    events = parser.feed(wrap(tool_format.name, ("get_weather", PARIS))) + parser.finish()
+    events = parser.feed(wrap(tool_format.name, ("get_weather", PARIS))) + parser.finish(cut=False)
     assert [type(event).__name__ for event in events] == ["CallStart", "CallArguments"]
 
 

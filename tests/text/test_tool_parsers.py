@@ -110,9 +110,9 @@ CASES = [
 ]
 
 
-def parse(tool_format: ToolFormat, chunks: list[str]) -> list[Event]:
+def parse(tool_format: ToolFormat, chunks: list[str], *, cut: bool = False) -> list[Event]:
     parser = tool_format.parser()
-    return [event for chunk in chunks for event in parser.feed(chunk)] + parser.finish()
+    return [event for chunk in chunks for event in parser.feed(chunk)] + parser.finish(cut=cut)
 
 
 def outcome(events: list[Event]) -> Outcome:
@@ -137,17 +137,96 @@ def test_calls_are_read_and_everything_else_is_text_wherever_the_output_is_cut(
         assert outcome(parse(tool_format, chunks)) == (text, calls)
 
 
+# Where an answer ends for lack of room: output, the text in it, the calls in it.
+CUT_CASES: list[tuple[ToolFormat, str, str, list[tuple[str, str]]]] = [
+    (HERMES, '<tool_call>\n{"name": "f", "arguments": {"a": 1', "", [("f", '{"a": 1')]),
+    (HERMES, 'So.\n<tool_call>{"name": "f", "arguments": {"a": "{', "So.", [("f", '{"a": "{')]),
+    (HERMES, '<tool_call>{"name": "f", "arguments": {"a": 1}', "", [("f", '{"a": 1}')]),
+    (HERMES, '<tool_call>{"name": "f", "arguments": {"a": 1} ', "", [("f", '{"a": 1}')]),
+    (HERMES, '<tool_call>{"name": "f", "arguments": ', "", [("f", "")]),
+    (HERMES, '<tool_call>{"name": "f"', "", [("f", "")]),
+    (HERMES, '<tool_call>{"name": "f", "arg', "", [("f", "")]),
+    (HERMES, '<tool_call>{"arguments": {"a": 1}, "name": "f"', "", [("f", '{"a": 1}')]),
+    (
+        HERMES,
+        '<tool_call>{"name": "f", "arguments": {}}</tool_call>\n<tool_call>{"name": "g", "arg',
+        "",
+        [("f", "{}"), ("g", "")],
+    ),
+    (LLAMA3, '{"name": "f", "parameters": {"a": [', "", [("f", '{"a": [')]),
+    (LLAMA3, 'Ok <|python_tag|>{"name": "f", "parameters": {', "Ok ", [("f", "{")]),
+    (MISTRAL, '[TOOL_CALLS][{"name": "f", "arguments": {"a', "", [("f", '{"a')]),
+    (MISTRAL, '[TOOL_CALLS][{"name": "f", "arguments": {}}', "", [("f", "{}")]),
+    (MISTRAL, '[TOOL_CALLS][{"name": "f", "arguments": {}}, ', "", [("f", "{}")]),
+    (
+        MISTRAL,
+        '[TOOL_CALLS][{"name": "f", "arguments": {}}, {"name": "g", "arguments": {"x": "',
+        "",
+        [("f", "{}"), ("g", '{"x": "')],
+    ),
+]
+CUT_TEXT = [
+    (HERMES, "<tool_ca"),
+    (HERMES, "<tool_call>\n"),
+    (HERMES, '<tool_call>{"name": "f'),
+    (HERMES, '<tool_call>{"arguments": {"a": 1}'),
+    (HERMES, '<tool_call>{"name": 3, "arguments": {'),
+    (HERMES, '<tool_call>{"name": "f", "arguments": "{'),
+    (LLAMA3, '{"answer": {"name": "f"'),
+    (LLAMA3, '{"na'),
+    (MISTRAL, "[TOOL_CALLS]["),
+    (MISTRAL, '[TOOL_CALLS][{"name": "f", "arguments": {"a": tru}}, {"name": "g", "arguments": {'),
+    (MISTRAL, '[TOOL_CALLS][{"name": "f", "arguments": {}} {"name": "g"'),
+]
+
+
+@pytest.mark.parametrize(
+    ("tool_format", "output", "text", "calls"),
+    [*CUT_CASES, *((tool_format, text, text, []) for tool_format, text in CUT_TEXT)],
+)
+def test_a_call_that_is_cut_counts_from_its_name_on(
+    tool_format: ToolFormat, output: str, text: str, calls: list[tuple[str, str]]
+) -> None:
+    for chunks in ([output], list(output)):
+        assert outcome(parse(tool_format, chunks, cut=True)) == (text, calls)
+
+
+@pytest.mark.parametrize(("tool_format", "output", "text", "calls"), CASES)
+def test_a_whole_call_is_read_alike_where_the_answer_is_cut(
+    tool_format: ToolFormat, output: str, text: str, calls: list[tuple[str, str]]
+) -> None:
+    if calls:
+        assert outcome(parse(tool_format, [output], cut=True)) == (text, calls)
+
+
 @pytest.mark.parametrize("name", FORMATS)
 @given(st.data())
-def test_any_output_gives_the_same_however_it_is_cut(name: str, data: st.DataObject) -> None:
+def test_arguments_that_are_cut_are_a_beginning_of_the_whole(
+    name: str, data: st.DataObject
+) -> None:
+    output = {
+        "hermes": f'<tool_call>\n{{"name": "f", "arguments": {ARGUMENTS}}}\n</tool_call>',
+        "llama3": f'{{"name": "f", "parameters": {ARGUMENTS}}}',
+        "mistral": f'[TOOL_CALLS][{{"name": "f", "arguments": {ARGUMENTS}}}]',
+    }[name]
+    begin = output.index(ARGUMENTS)
+    at = data.draw(st.integers(begin, len(output)))
+    text, calls = outcome(parse(FORMATS[name], [output[:at]], cut=True))
+    assert (text, calls) == ("", [("f", output[begin : min(at, begin + len(ARGUMENTS))])])
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@given(st.data())
+def test_any_output_gives_the_same_however_it_is_split(name: str, data: st.DataObject) -> None:
     """Bits of calls in any order: the meaning is that of the whole, and no text is lost."""
     bits = ["<tool_call>", "</tool_call>", "[TOOL_CALLS]", "<|python_tag|>", "[", "]", "{", "}"]
     bits += ['{"name": "f", "arguments": {}}', '{"name": "', '"', "\\", "\n", ", ", ";", "a"]
     chunks = data.draw(st.lists(st.sampled_from(bits), max_size=14))
     output = "".join(chunks)
-    whole = outcome(parse(FORMATS[name], [output]))
-    assert outcome(parse(FORMATS[name], chunks)) == whole
-    assert outcome(parse(FORMATS[name], list(output))) == whole
+    cut = data.draw(st.booleans())
+    whole = outcome(parse(FORMATS[name], [output], cut=cut))
+    assert outcome(parse(FORMATS[name], chunks, cut=cut)) == whole
+    assert outcome(parse(FORMATS[name], list(output), cut=cut)) == whole
     if not whole[1]:
         assert whole[0] == output
 

@@ -58,7 +58,7 @@ class ChoiceAssembler:
         else:
             events = self._parser.feed(text)
             if finish_reason is not None:
-                events += self._parser.finish()
+                events += self._parser.finish(cut=finish_reason == "length")
             deltas = list(self._translate(events))
         if finish_reason is not None:
             deltas += self._finish(finish_reason, stop)

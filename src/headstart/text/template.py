@@ -117,18 +117,9 @@ def _message(message: Message, developer: str) -> dict[str, Any]:
 
 def _tool_calls(message: Message) -> Iterator[dict[str, Any]]:
     for call in message.tool_calls:
-        try:
-            arguments = VerbatimObject(call.arguments)
-        except ValueError as error:
-            raise TemplateError(
-                f"the arguments of tool call {call.id!r} ({call.name}) must be a JSON object: "
-                f"{error}"
-            ) from error
-        yield {
-            "id": call.id,
-            "type": "function",
-            "function": {"name": call.name, "arguments": arguments},
-        }
+        arguments = VerbatimObject.shown(call.arguments)
+        function = {"name": call.name, "arguments": arguments}
+        yield {"id": call.id, "type": "function", "function": function}
 
 
 def _tool(tool: Tool) -> dict[str, Any]:

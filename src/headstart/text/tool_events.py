@@ -24,7 +24,10 @@ class CallStart:
 
 @dataclass(frozen=True, slots=True)
 class CallArguments:
-    """A piece of the arguments of call `index`: joined, the JSON text exactly as generated."""
+    """A piece of the arguments of call `index`: joined, the JSON text exactly as generated.
+
+    Of a call that was cut their beginning; none come where it was cut before.
+    """
 
     index: int
     json_fragment: str
@@ -40,8 +43,8 @@ class ToolCallParser(Protocol):
         """Take the next piece of output."""
         ...
 
-    def finish(self) -> list[Event]:
-        """The output has ended: settle what was held back."""
+    def finish(self, *, cut: bool) -> list[Event]:
+        """The output has ended: settle what was held back. `cut`: it would have gone on."""
         ...
 
 

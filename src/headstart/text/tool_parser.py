@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from headstart.text.tool_events import CallArguments, CallStart, Event, Text
-from headstart.text.tool_json import BracketScanner, may_be_call, read_calls, skip_blank
+from headstart.text.tool_json import BracketScanner, may_be_call, skip_blank
+from headstart.text.written_calls import read_calls, read_cut_calls
 
 _NO_CALL = -1
 """In place of a call's end: what stands here can't become a call any more."""
@@ -54,12 +55,15 @@ class JsonCallParser:
         self._buffer += text
         return self._advance(final=False)
 
-    def finish(self) -> list[Event]:
-        """Settle what was held back. A call that lacks nothing but its closing tag counts."""
-        events = self._advance(final=True)
+    def finish(self, *, cut: bool) -> list[Event]:
+        """Settle what was held back. A call that lacks nothing but its closing tag counts.
+
+        One that was cut counts once its name is whole, with what is there of its arguments.
+        """
+        events = self._advance(final=True, cut=cut)
         return events + self._release(len(self._buffer))
 
-    def _advance(self, *, final: bool) -> list[Event]:
+    def _advance(self, *, final: bool, cut: bool = False) -> list[Event]:
         events: list[Event] = []
         while True:
             if self._opening is None:
@@ -72,12 +76,12 @@ class JsonCallParser:
             end = self._call_end(self._opening.body, final=final)
             if end is None and not final:
                 return events
-            calls = None if end in (None, _NO_CALL) else self._read(self._opening.body)
+            calls = None if end == _NO_CALL else self._read(self._opening.body, cut=cut)
             if calls is None:
                 events += self._release(max(self._opening.body, 1))
             else:
                 events += calls
-                self._buffer = self._buffer[end:]
+                self._buffer = "" if end is None else self._buffer[end:]
                 self._openings.passed(call=True)
             self._opening = self._scanner = self._json_end = None
 
@@ -102,17 +106,19 @@ class JsonCallParser:
             return len(self._buffer) if final else None
         return _NO_CALL
 
-    def _read(self, body: int) -> list[Event] | None:
-        """The complete call's events, None where its JSON is not a call."""
-        if self._json_end is None:
+    def _read(self, body: int, *, cut: bool) -> list[Event] | None:
+        """The call's events, None where its JSON is not a call, or has no end and wasn't cut."""
+        if self._json_end is None and not cut:
             return None
-        calls = read_calls(self._buffer[skip_blank(self._buffer, body) : self._json_end])
+        written = self._buffer[skip_blank(self._buffer, body) : self._json_end]
+        calls = read_cut_calls(written) if self._json_end is None else read_calls(written)
         if calls is None:
             return None
         events: list[Event] = []
         for call in calls:
             events.append(CallStart(self._calls, call.name))
-            events.append(CallArguments(self._calls, call.arguments))
+            if call.arguments:
+                events.append(CallArguments(self._calls, call.arguments))
             self._calls += 1
         return events
 

@@ -6,7 +6,7 @@ so arguments are an ordinary dict that also keeps its source for `tojson`.
 """
 
 import json
-from typing import Any
+from typing import Any, Self
 
 
 class VerbatimObject(dict[str, Any]):
@@ -21,6 +21,19 @@ class VerbatimObject(dict[str, Any]):
             raise ValueError("not a JSON object")
         super().__init__(value)
         self.source = source
+
+    @classmethod
+    def shown(cls, source: str) -> Self:
+        """Written like `source`, whatever that is; unless it is an object, it looks empty.
+
+        A call that was cut comes back in its conversation; refused, it would end that for good.
+        """
+        try:
+            return cls(source if source.strip() else "{}")
+        except ValueError:
+            broken = cls("{}")
+            broken.source = source
+            return broken
 
 
 def dump_verbatim(value: Any, *, ensure_ascii: bool = False) -> str:

@@ -34,6 +34,7 @@ CALLS: list[Delta] = [
     CallArguments(0, '{"a": '),
     CallArguments(0, "1}"),
     CallStart(1, "id1", "g"),
+    CallArguments(1, "{}"),
     Finish("tool_calls"),
 ]
 PARTS = [
@@ -104,6 +105,7 @@ def test_a_miss_has_no_word_of_the_cache() -> None:
             "MAX_TOKENS",
             [{"text": ""}],
         ),
+        ([CallStart(0, "i", "f"), Finish("length")], "MAX_TOKENS", [{"text": ""}]),
         (
             [CallStart(0, "i", "f"), CallArguments(0, "[1]"), Finish("tool_calls")],
             "MALFORMED_FUNCTION_CALL",

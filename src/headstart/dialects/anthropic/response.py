@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import msgspec
-
 from headstart.dialects.anthropic.conversation import CALL_PREFIX
+from headstart.dialects.anthropic.cut_input import whole_input
 from headstart.dialects.anthropic.usage import render_usage
 from headstart.dialects.deltas import Finish
 from headstart.dialects.dialect import Head
@@ -54,7 +53,7 @@ def ended(head: Head, finish: Finish, account: Account) -> dict[str, Any]:
 
 
 def _content(choice: Gathered) -> Iterator[dict[str, Any]]:
-    """Text and calls in the order they came in. Inputs are the JSON that was generated."""
+    """Text and calls in the order they came in."""
     for block in choice.blocks:
         match block:
             case GatheredText():
@@ -64,7 +63,7 @@ def _content(choice: Gathered) -> Iterator[dict[str, Any]]:
                     "type": "tool_use",
                     "id": f"{CALL_PREFIX}{block.id}",
                     "name": block.name,
-                    "input": msgspec.Raw(block.arguments.encode() or b"{}"),
+                    "input": whole_input(block.arguments),
                 }
 
 

@@ -19,9 +19,9 @@ FLOOR = -9999.0
 
 
 def call_part(call: GatheredCall) -> dict[str, Any] | None:
-    """A whole call; None if its arguments are no JSON object."""
+    """A whole call; None if its arguments are no JSON object, as of one that was cut."""
     try:
-        arguments = msgspec.json.decode(call.arguments or "{}")
+        arguments = msgspec.json.decode(call.arguments)
     except msgspec.DecodeError:
         return None
     if not isinstance(arguments, dict):
