@@ -1,20 +1,24 @@
-"""A cache that forgets nothing: which beginnings were there before. The same code that serves."""
+"""Which beginnings were there before: the cache that serves, with room for all there is."""
 
 from array import array
 from collections.abc import Sequence
+from functools import cached_property
 
 from headstart.cache import Namespace, PrefixCache
 
-ROOM = 1 << 22
-"""Blocks; a byte each until they are used."""
+ROOM = 1 << 20
+"""Blocks. Of more than so many different ones those used longest ago are forgotten."""
 
 
 class Seen:
     """Sequences of ids below 2**32, each heard once, in order."""
 
     def __init__(self, block_size: int = 1) -> None:
-        self._cache = PrefixCache(ROOM, block_size)
         self._block_size = block_size
+
+    @cached_property
+    def _cache(self) -> PrefixCache:
+        return PrefixCache(ROOM, self._block_size)
 
     def ask(self, ids: Sequence[int], *, tenant: str, model: str) -> int:
         """How many of `ids`, at most all but the last, some earlier sequence began with."""

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
+from functools import cache
 from importlib.resources import files
 from typing import Any, Self
 
@@ -128,8 +129,9 @@ class Rules:
         return cls([_row(dict(row)) for row in rows])
 
     @classmethod
+    @cache
     def packaged(cls) -> Self:
-        """The rules that ship with headstart."""
+        """The rules that ship with headstart, read once."""
         return cls.parse((files("headstart.ledger") / "rules.toml").read_text("utf-8"))
 
     def profile(self, vendor: str, model: str) -> Profile:

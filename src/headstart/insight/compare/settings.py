@@ -1,7 +1,6 @@
 """What keeps two requests apart, or some of them, without being text."""
 
 from collections.abc import Mapping
-from functools import cache
 
 from headstart.contracts import anthropic, openai_settings
 from headstart.insight.asked.asked import Asked
@@ -25,16 +24,11 @@ def apart(before: Asked, after: Asked, first: int) -> Break | None:
 
 def _partition(asked: Asked) -> str:
     """Up to GPT-5.5, and with others, a key only guides routing (rule O14)."""
-    apart = _rules().profile(asked.vendor, asked.model).contract in _PARTITIONED
+    apart = Rules.packaged().profile(asked.vendor, asked.model).contract in _PARTITIONED
     return asked.partition if apart else ""
 
 
 _PARTITIONED = ("openai_breakpoints", "anthropic")
-
-
-@cache
-def _rules() -> Rules:
-    return Rules.packaged()
 
 
 def setting(before: Asked, after: Asked, first: int) -> Break | None:

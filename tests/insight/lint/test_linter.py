@@ -1,0 +1,68 @@
+from typing import Any
+
+from tests.insight.lint.heard import causes, findings
+
+from headstart.insight.causes import ABOUT, Cause
+from headstart.insight.findings.finding import Evidence
+from headstart.insight.shown import redacted
+
+RULES = " ".join(f"Rule {n}: be brief, be kind, cite paragraph {n * 7}." for n in range(1, 200))
+
+
+def body(system: str, *said: str, **fields: Any) -> dict[str, Any]:
+    roles = ("user", "assistant")
+    turns = [{"role": roles[n % 2], "content": text} for n, text in enumerate(said)]
+    system_turn = {"role": "system", "content": system}
+    return {"model": "gpt-4.1", "messages": [system_turn, *turns], **fields}
+
+
+def clocked(minute: int) -> dict[str, Any]:
+    return body(f"Now: 2026-11-30T09:{minute:02}:00Z.\n{RULES}", f"Question {minute}?")
+
+
+def test_one_defect_in_many_requests_is_one_finding_that_counts_them() -> None:
+    (found,) = findings(clocked(minute) for minute in range(20))
+    assert found.code == ABOUT[Cause.CLOCK].code
+    assert "in 19 requests" in found.message
+    assert "2026-11-30T09:00:00Z became 2026-11-30T09:01:00Z" in found.message
+    assert found.evidence is Evidence.CONFIRMED
+    assert (found.where.path, found.where.line) == ("log", 2)
+    assert found.where.pointer == "/messages/0/content"
+
+
+def test_of_one_request_alone_a_clock_is_a_suspicion() -> None:
+    (found,) = findings([clocked(0)])
+    assert found.evidence is Evidence.SUSPECTED
+
+
+def test_a_redacted_report_holds_nothing_of_the_text() -> None:
+    found = findings((clocked(minute) for minute in range(3)), show=redacted)
+    said = " ".join([each.message + str(each.steps) for each in found])
+    assert "sha256" in said
+    assert "2026" not in said
+    assert "Rule" not in said
+
+
+def test_tenants_are_walls_that_are_not_complained_of() -> None:
+    lines = [{"body": body(RULES, "Hi"), "tenant": name} for name in ("a", "b", "a", "b")]
+    assert findings(lines) == []
+
+
+def test_what_expired_in_between_is_no_fault_of_the_text() -> None:
+    lines = [{"body": body(RULES, "Hi"), "time": time} for time in (0.0, 1e6)]
+    assert findings(lines) == []
+
+
+def test_a_request_that_reads_as_much_from_another_breaks_nothing() -> None:
+    """A branch is compared with what it grew from, not with its neighbour."""
+    first = body(RULES, "One?")
+    grown = body(RULES, "One?", "1. " + RULES, "Two?")
+    other = body(RULES, "One?", "1. " + RULES, "Three?")
+    assert causes([first, grown, other]) == set()
+
+
+def test_the_order_of_findings_is_that_of_the_places() -> None:
+    lines = [clocked(0), clocked(1), {**clocked(2), "model": "gpt-5.6"}]
+    found = findings(lines)
+    assert [each.where.line for each in found] == sorted(each.where.line or 0 for each in found)
+    assert {each.code for each in found} >= {ABOUT[Cause.CLOCK].code}
