@@ -118,6 +118,21 @@ class Scrape:
             evicted=evicted,
         )
 
+    def plus(self, after: "Scrape") -> "Scrape":
+        """This stretch and the one behind it."""
+        prompt, cached, output, preempted, evicted = (
+            None if one is None or other is None else one + other
+            for one, other in zip(self._counters, after._counters, strict=True)
+        )
+        return replace(
+            after,
+            prompt=prompt,
+            cached=cached,
+            output=output,
+            preempted=preempted,
+            evicted=evicted,
+        )
+
     @property
     def _counters(self) -> tuple[int | None, ...]:
         return (self.prompt, self.cached, self.output, self.preempted, self.evicted)
