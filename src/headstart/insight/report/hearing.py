@@ -9,13 +9,11 @@ from headstart.insight.lint.marks import BY_MARKS, Marks
 from headstart.insight.rehearsal import Rehearsal
 from headstart.insight.report.blame import Known
 from headstart.insight.report.ceiling import Ceiling, rehearsed_reuse
-from headstart.insight.report.prefixes import UNKNOWN, named, prefix_of
+from headstart.insight.report.prefixes import UNKNOWN, Families, prefix_of
 from headstart.insight.report.pricing import Pricing
 from headstart.insight.report.tally import By, Tally
 from headstart.insight.shown import Show
 from headstart.ledger import Account
-
-MOST_NAMES = 4096
 
 
 class Hearing:
@@ -28,8 +26,7 @@ class Hearing:
         self._pricing = pricing
         self._counter = count
         self._counts = counts = Counts(count)
-        self._show = show
-        self._names: dict[str, str] = {}
+        self._families = Families(show)
         self._breaks = Breaks()
         self._ceiling = Ceiling(counts)
         self._marks = Marks()
@@ -64,7 +61,7 @@ class Hearing:
         if not account.prompt:
             return
         key, count = prefix_of(asked)
-        name = self._name(asked, key, count)
+        name = self._families.hear(asked, key, count, heard.earlier, heard.found)
         turn = tally.sessions.hear(asked, heard.earlier, account)
         early = reusable.of(account.prompt, reusable.through(count))
         tally.gaps.prefix(key, name, asked, profile, early)
@@ -89,15 +86,6 @@ class Hearing:
         turn = self.measured.sessions.hear(asked, None, account)
         self.measured.gaps.turn(asked, turn.before, profile, turn.before_prompt, account.prompt)
         self.measured.hear(Known(asked, account, profile, turn), UNKNOWN)
-
-    def _name(self, asked: Asked, key: str, count: int) -> str:
-        """Worked out once for each beginning."""
-        name = self._names.get(key)
-        if name is None:
-            if len(self._names) >= MOST_NAMES:
-                self._names.clear()
-            name = self._names[key] = named(asked, key, count, self._show)
-        return name
 
     def _lost(self, found: Break) -> int:
         tokens = sum(map(self._counts.tokens, found.lost))

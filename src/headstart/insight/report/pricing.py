@@ -58,7 +58,10 @@ class Pricing:
     def rates(self, asked: Asked, prompt: int) -> Rates | None:
         """For a prompt of so many tokens."""
         book = self._all if asked.tier in PLAIN_TIERS else self._own
-        price = book.at(asked.vendor, self._name(asked.model), self.moment(asked.time))
+        moment = self.moment(asked.time)
+        price = book.at(asked.vendor, asked.model, moment)
+        if price is None:
+            price = book.at(asked.vendor, self._name(asked.model), moment)
         return None if price is None else price.rates(prompt)
 
     def bill(self, asked: Asked, account: Account) -> Bill | None:

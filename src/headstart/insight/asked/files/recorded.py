@@ -64,6 +64,11 @@ def _requests(record: Object, told: Signs, origin: Origin) -> Iterator[Asked]:
     several = list(read_each(body, signs, origin))
     for asked in several:
         yield beside(asked, record, alone=len(several) == 1)
+    if len(several) > 1:
+        # Their usage is one; nobody knows which prompt has how much of it.
+        together = beside(without_body(several[0].model, signs, origin), record)
+        if together.account is not None:
+            yield replace(together, vendor=several[0].vendor)
 
 
 def beside(asked: Asked, record: Mapping[str, Any], *, alone: bool = True) -> Asked:
