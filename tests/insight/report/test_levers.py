@@ -65,12 +65,14 @@ def turns(
     return lines
 
 
-def test_a_clock_in_the_instructions_is_named_with_what_stands_behind_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("clock", ["{0:02d}:{0:02d}:07", "2026-10-24T{0:02d}:00:01Z"])
+def test_a_clock_in_the_instructions_is_named_with_what_stands_behind_it(
+    tmp_path: Path, clock: str
+) -> None:
+    """A peer's dates ended at a word's end, and a `T` is none."""
     rules = words("rule", 2000)
     lines = [
-        claude(
-            f"It is {hour:02d}:{hour:02d}:07. {rules}", "q", messages_usage(10, 0, 4000), time=START
-        )
+        claude(f"It is {clock.format(hour)}. {rules}", "q", messages_usage(10, 0, 4000), time=START)
         for hour in range(3, 9)
     ]
     found = told(tmp_path, lines)

@@ -96,6 +96,34 @@ def test_what_was_written_counts_to_the_prompt(tmp_path: Path) -> None:
     assert value(found, "token_hit_rate") == pytest.approx(600 / 700)
 
 
+def test_a_write_is_paid_back_by_reads_and_not_by_uses(tmp_path: Path, prices: Path) -> None:
+    """0.25 / 0.9 reads. A peer called 1.28 uses 1.28 reads."""
+    lines = [bare(messages_usage(0, 0, 1000)), bare(messages_usage(0, 1000, 0))]
+    found = told(write(tmp_path / "log.jsonl", lines), prices=prices)
+    figure = found.figure(f"break_even.{SONNET}.5m")
+    assert float(str(figure.value)) == pytest.approx(0.25 / 0.9)
+    assert figure.how.endswith("each token written was read 1.00 times")
+
+
+def test_bedrocks_converse_is_not_taken_for_messages(tmp_path: Path) -> None:
+    """Its usage leaves out what was cached, as Anthropic's does, under names of its own."""
+    body = {
+        "modelId": "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+        "system": [{"text": "s"}, {"cachePoint": {"type": "default"}}],
+        "messages": [{"role": "user", "content": [{"text": "q"}]}],
+    }
+    usage = {
+        "inputTokens": 50,
+        "cacheReadInputTokens": 700,
+        "cacheWriteInputTokens": 250,
+        "outputTokens": 1,
+    }
+    found = told(write(tmp_path / "log.jsonl", [{"body": body, "usage": usage}]))
+    assert value(found, "prompt_tokens") == 1000
+    assert value(found, "written_tokens.5m") == 250
+    assert value(found, "paid") is not None
+
+
 def test_an_unknown_model_has_unknown_money_and_never_nothing(tmp_path: Path) -> None:
     found = told(write(tmp_path / "log.jsonl", [bare(chat_usage(1000, 700), "my-own-model")]))
     assert [value(found, key) for key in ("paid", "without_cache", "saved")] == [None] * 3

@@ -12,6 +12,7 @@ from headstart.ledger import (
     Bill,
     PriceBook,
     PriceFile,
+    Prices,
     Profile,
     Rates,
     Rules,
@@ -57,12 +58,19 @@ class Pricing:
 
     def rates(self, asked: Asked, prompt: int) -> Rates | None:
         """For a prompt of so many tokens."""
-        book = self._all if asked.tier in PLAIN_TIERS else self._own
-        moment = self.moment(asked.time)
-        price = book.at(asked.vendor, asked.model, moment)
-        if price is None:
-            price = book.at(asked.vendor, self._name(asked.model), moment)
+        prices = self._prices(asked)
+        price = None if prices is None else prices.at(self.moment(asked.time))
         return None if price is None else price.rates(prompt)
+
+    def source(self, asked: Asked) -> str | None:
+        """Where the price of its model comes from, and of which day that list is."""
+        prices = self._prices(asked)
+        return None if prices is None else prices.source
+
+    def _prices(self, asked: Asked) -> Prices | None:
+        book = self._all if asked.tier in PLAIN_TIERS else self._own
+        named = book.find(asked.vendor, asked.model)
+        return named or book.find(asked.vendor, self._name(asked.model))
 
     def bill(self, asked: Asked, account: Account) -> Bill | None:
         """None where its price is unknown."""

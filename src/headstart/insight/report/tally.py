@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Literal, get_args
 
 from headstart.insight.asked.asked import Asked
@@ -13,6 +14,7 @@ from headstart.insight.report.pricing import Pricing
 from headstart.insight.report.sessions import Sessions
 from headstart.insight.report.sums import Sums
 from headstart.insight.report.unread import Unread
+from headstart.ledger import Bill
 
 By = Literal["model", "tenant", "route", "prefix", "hour"]
 BYS: tuple[By, ...] = get_args(By)
@@ -37,6 +39,10 @@ class Tally:
     bodies: int = 0
     """Requests that came with theirs."""
     timed: int = 0
+    priced_by: set[str] = field(default_factory=set)
+    """Where prices come from, and of which day."""
+    break_even: dict[tuple[str, str], Decimal | None] = field(default_factory=dict)
+    """Reads that pay a write back, by model and lifetime, at the last price; None is never."""
 
     def __post_init__(self) -> None:
         self.unread = Unread(self.pricing)
@@ -51,6 +57,8 @@ class Tally:
         group = self.within(self.groups, group_of(asked, self.by, prefix))
         for sums in (self.total, group, self.within(self.models, asked.model or UNKNOWN)):
             sums.add(account, bill, reusable)
+        if bill is not None:
+            self._priced(asked, bill)
         self.bodies += asked.has_body
         self.timed += asked.time is not None
         lost = 0
@@ -59,6 +67,14 @@ class Tally:
             saved = self.pricing.saving(asked, account, bill, loss.tokens)
             self.levers.add(asked, prefix, loss.cause, loss.tokens, saved)
         self.unread.hear(asked, prefix, account, bill, explained=lost > 0)
+
+    def _priced(self, asked: Asked, bill: Bill) -> None:
+        source = self.pricing.source(asked)
+        if source is not None:
+            self.priced_by.add(source)
+        if len(self.break_even) < MOST_GROUPS:
+            for name, reads in bill.break_even.items():
+                self.break_even[asked.model, name] = reads
 
     def within(self, groups: dict[str, Sums], name: str) -> Sums:
         """The sums of that name; beyond so many names they are those of all others."""

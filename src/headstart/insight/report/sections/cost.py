@@ -4,8 +4,11 @@ from collections.abc import Iterator
 
 from headstart.insight.plan.figure import Figure, Section
 from headstart.insight.report.material import Material
-from headstart.insight.report.sections.caching import rate_kind
+from headstart.insight.report.sections.caching import printable, rate_kind
 from headstart.insight.report.sums import Sums
+
+MOST_SHOWN = 8
+"""Pairs of model and lifetime."""
 
 
 def section(material: Material) -> Section:
@@ -40,9 +43,25 @@ def _money(material: Material) -> Iterator[Figure]:
     yield Figure("saved", "saved", saved, "USD", kind, share)
     if total.rent:
         yield Figure("rent", "of what was paid: storage", total.rent, "USD", kind)
-    day = material.pricing.as_of
-    if day is not None:
-        yield Figure("as_of", "prices of", day.isoformat(), "", "measured")
+    sources = ", ".join(sorted(material.tally.priced_by))
+    if sources:
+        day = material.pricing.as_of
+        when = "each request's day" if day is None else f"as of {day.isoformat()}"
+        yield Figure("prices", "prices from", sources, "", "measured", when)
+    yield from _break_even(material)
+
+
+def _break_even(material: Material) -> Iterator[Figure]:
+    """Reads, not uses: the first use is the write."""
+    tally = material.tally
+    for (model, name), reads in sorted(tally.break_even.items())[:MOST_SHOWN]:
+        sums = tally.models[model]
+        actual = sums.read / sums.written[name] if sums.written.get(name) else None
+        how = f"k > (w - 1) / (1 - r), {printable(model)}"
+        if actual is not None and len(sums.written) == 1:
+            how += f"; each token written was read {actual:.2f} times"
+        key = f"break_even.{model}.{name}"
+        yield Figure(key, f"reads that pay a write for {name}", reads, "reads", "derived", how)
 
 
 def _of(total: Sums) -> str:
