@@ -28,6 +28,10 @@ SAID: Mapping[str, Cause] = {
 """What a server's reason for a miss says of its cause. `diverged` says that, and not why."""
 
 
+CONSEQUENCES = (None, Cause.BELOW_MINIMUM, Cause.MARKER_AFTER_VOLATILE, Cause.LOOKBACK)
+"""What a break brings about: the beginning before it is short, and nothing was written there."""
+
+
 @dataclass(frozen=True, slots=True)
 class Loss:
     """Tokens that would have been read but for one cause."""
@@ -58,15 +62,19 @@ def losses(known: Known) -> Iterator[Loss]:
     """Of a break, what stands behind it; and of what could have been read, what wasn't."""
     account, reusable = known.account, known.reusable
     left = account.prompt - account.read
+    behind = 0
     if reusable is not None and known.found is not None:
         behind = min(left, reusable.of(account.prompt, known.broken_tokens))
-        if behind:
-            left -= behind
-            yield Loss(known.found.cause, behind)
     could = _could(known)
-    missed = min(left, could - account.read)
+    missed = min(left - behind, could - account.read)
     if missed > max(LITTLE, LITTLE_SHARE * account.prompt):
-        yield Loss(_cause(known, could), missed)
+        cause = _cause(known, could)
+        if known.found is not None and cause in CONSEQUENCES:
+            behind += missed
+        else:
+            yield Loss(cause, missed)
+    if behind and known.found is not None:
+        yield Loss(known.found.cause, behind)
 
 
 def _could(known: Known) -> int:

@@ -48,11 +48,12 @@ def as_csv(report: Document) -> str:
     money = ("paid", "without_cache", "saved", "priced_requests")
     writer.writerow((report.by, *begin, *written, *rates, *money, "tokens_are"))
     for name, sums in (*report.groups, ("all", report.total)):
-        writer.writerow((name, *_cells(sums, lifetimes), report.kind))
+        output = sums.output if report.kind == "measured" else None
+        writer.writerow((name, *_cells(sums, lifetimes, output), report.kind))
     return file.getvalue()
 
 
-def _cells(sums: Sums, lifetimes: Sequence[str]) -> Sequence[Any]:
+def _cells(sums: Sums, lifetimes: Sequence[str], output: int | None) -> Sequence[Any]:
     written = [sums.written.get(name, 0) for name in lifetimes]
     money = sums.money or (None, None, None)
     return (
@@ -61,7 +62,7 @@ def _cells(sums: Sums, lifetimes: Sequence[str]) -> Sequence[Any]:
         sums.fresh,
         sums.read,
         *written,
-        sums.output,
+        output,
         plain(sums.hit_rate),
         plain(sums.ceiling),
         *map(plain, money),

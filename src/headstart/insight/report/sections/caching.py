@@ -1,10 +1,10 @@
 """How caching does."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from headstart.insight.plan.figure import Column, Figure, Kind, Section, Table, Value
 from headstart.insight.report.material import Material
-from headstart.insight.report.sessions import Lengths, expected
+from headstart.insight.report.sessions import expected
 from headstart.insight.report.sums import Sums
 from headstart.insight.report.tally import in_order
 
@@ -21,8 +21,8 @@ PRESETS = (
 def section(material: Material) -> Section:
     """Rates with the tokens and the money they are of."""
     tally = material.tally
-    figures = [*_rates(material), *_sessions(tally.sessions.lengths(), tally.sessions.known)]
-    tables = [*_groups(material), _presets(tally.total.ceiling)]
+    figures = [*_rates(material), *_sessions(material)]
+    tables = [*_groups(material), _presets(tally.total)]
     window = material.window
     if window is not None:
         figures += _server(material)
@@ -50,10 +50,12 @@ def ceiling_kind(material: Material) -> Kind:
     return "derived" if known else "estimated"
 
 
-def _sessions(lengths: Mapping[int, Lengths], known: int) -> Iterator[Figure]:
-    if not known:
+def _sessions(material: Material) -> Iterator[Figure]:
+    heard = material.tally.sessions
+    if not heard.known:
         yield Figure("sessions", "sessions", None, "", "measured", "no bodies and no session ids")
         return
+    lengths = heard.lengths()
     sessions = sum(each.sessions for each in lengths.values())
     prompt = sum(each.prompt for each in lengths.values())
     yield Figure("sessions", "sessions", sessions, "", "derived", "by id, or by what goes on")
@@ -79,7 +81,7 @@ def _sessions(lengths: Mapping[int, Lengths], known: int) -> Iterator[Figure]:
         "actual of the same",
         read / prompt if prompt else None,
         "share",
-        "derived",
+        rate_kind(material),
         f"{read:,} of {prompt:,} prompt tokens",
     )
 
@@ -138,14 +140,13 @@ def _groups(material: Material) -> Iterator[Table]:
     )
     groups = in_order(tally.groups)
     shown = sorted(groups, key=lambda each: (-each[1].prompt, each[0]))[:MOST_ROWS]
-    rows = [_row(name, sums) for name, sums in shown]
-    rows.append(_row("all", tally.total))
+    rows = [_row(name, sums, kind) for name, sums in (*shown, ("all", tally.total))]
     hidden = len(groups) - len(shown)
     note = f"{hidden} smaller groups are not shown; the CSV has them." if hidden else ""
     yield Table("groups", f"By {material.by}", columns, rows, note)
 
 
-def _row(name: str, sums: Sums) -> Sequence[Value]:
+def _row(name: str, sums: Sums, kind: Kind) -> Sequence[Value]:
     paid, plain, saved = sums.money or (None, None, None)
     return (
         printable(name),
@@ -154,7 +155,7 @@ def _row(name: str, sums: Sums) -> Sequence[Value]:
         sums.fresh,
         sums.read,
         sums.all_written,
-        sums.output,
+        sums.output if kind == "measured" else None,
         sums.hit_rate,
         sums.ceiling,
         paid,
@@ -169,7 +170,7 @@ def printable(name: str) -> str:
     return name if name.isprintable() else ascii(name)
 
 
-def _presets(ceiling: float | None) -> Table:
+def _presets(total: Sums) -> Table:
     columns = (
         Column("what", "prompts like", "", "derived"),
         Column("stays", "stays", "tokens", "derived"),
@@ -179,6 +180,7 @@ def _presets(ceiling: float | None) -> Table:
     rows: list[Sequence[Value]] = [
         (what, stays, changes, stays / (stays + changes)) for what, stays, changes in PRESETS
     ]
-    if ceiling is not None:
-        rows.append(("these requests", None, None, ceiling))
+    if total.known:
+        changes = total.known - total.reusable
+        rows.append(("these requests, all", total.reusable, changes, total.ceiling))
     return Table("presets", "For comparison: r = P / (P + Q)", columns, rows)
