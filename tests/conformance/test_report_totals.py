@@ -10,6 +10,7 @@ import pytest
 from tests.conformance.conftest import Serve
 from tests.server.conftest import Live
 
+from headstart.insight.report.document import Document
 from headstart.insight.report.main import Given, report
 from headstart.insight.report.sums import Sums
 from headstart.ledger import report as ledger_report
@@ -91,21 +92,28 @@ def told(sums: Sums) -> tuple[Any, ...]:
 def test_the_ledger_and_the_recorded_bodies_have_the_same_totals_to_the_token(
     serve: Serve, tmp_path: Path, eventually: Callable[..., None]
 ) -> None:
-    database, log = tmp_path / "ledger.db", tmp_path / "log.jsonl"
+    database, log, own = (tmp_path / name for name in ("ledger.db", "log.jsonl", "own.jsonl"))
     served = serve(
         aliases=(("anthropic", OPUS), ("openai", GPT), ("deepseek", DEEPSEEK)),
         ledger=str(database),
+        request_log=str(own),
     )
     traffic(Recorder(served.live, log))
     eventually(lambda: database.exists() and ledger_report(database).total.requests == 17)
+    eventually(lambda: own.exists() and own.read_text().count('"account":') == 17)
 
-    of_ledger, troubles = report(Given([str(database)]), today=DAY)
-    of_bodies, more = report(Given([str(log)]), today=DAY)
-    assert (troubles, more) == ([], [])
-    assert {name: told(sums) for name, sums in of_ledger.groups} == {
-        name: told(sums) for name, sums in of_bodies.groups
-    }
-    assert told(of_ledger.total) == told(of_bodies.total)
+    of_ledger, *others = (_told(path) for path in (database, log, own))
+    for found in others:
+        assert {name: told(sums) for name, sums in found.groups} == {
+            name: told(sums) for name, sums in of_ledger.groups
+        }
+        assert told(found.total) == told(of_ledger.total)
     # What is compared is all there: reads, and writes of every lifetime that was asked for.
-    assert of_bodies.total.read > 5_000
-    assert {"5m", "1h", "30m"} <= {name for name, n in of_bodies.total.written.items() if n}
+    assert of_ledger.total.read > 5_000
+    assert {"5m", "1h", "30m"} <= {name for name, n in of_ledger.total.written.items() if n}
+
+
+def _told(path: Path) -> Document:
+    found, troubles = report(Given([str(path)]), today=DAY)
+    assert not troubles
+    return found

@@ -57,7 +57,7 @@ class Ceiling:
 
 def rehearsed_reuse(asked: Asked, earlier: Asked | None, heard: Rehearsed) -> Reusable:
     """The same where a rehearsal has looked the pieces up already."""
-    return _with_next(asked, earlier, [block.end for block in heard.prompt.blocks], heard.reused)
+    return _with_next(asked, earlier, heard.prompt.ends, heard.reused)
 
 
 def _with_next(asked: Asked, earlier: Asked | None, ends: Sequence[int], same: int) -> Reusable:

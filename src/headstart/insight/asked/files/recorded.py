@@ -1,7 +1,7 @@
 """Requests with what was known of them: our recorder's and request log's lines, OpenAI's batches.
 
 An object with the body under `body` (beside some with one, others may have usage alone), and
-beside it any of `url` or `path`, `headers`, `provider`,
+beside it any of `url` or `path`, `headers`, `provider`, `vendor` or `contract`,
 `model`, `time` or `timestamp` (seconds, or ISO 8601), `id`, `request_id` or `custom_id`, `tenant`,
 `session`, `route`; and of the answer `response` (the whole, or its usage alone, or the events of a
 stream), `usage`, `tokens` (the prompt's ids), `ttft` (seconds), `reason` (of its miss).
@@ -52,7 +52,7 @@ def _requests(record: Object, told: Signs, origin: Origin) -> Iterator[Asked]:
         body = decoded(body, f"{origin}: body")
     response = record.get("response")
     signs = Signs(
-        text(record.get("provider")) or text(record.get("vendor")),
+        text(record.get("provider")) or text(record.get("vendor")) or text(record.get("contract")),
         text(record.get("url")) or text(record.get("path")),
         {name.lower(): text(value) for name, value in fields(record.get("headers")).items()},
         text(record.get("model")) or text(fields(response).get("model")),
