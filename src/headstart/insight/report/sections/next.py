@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from headstart.insight.causes import ABOUT
+from headstart.insight.causes import ABOUT, Cause
+from headstart.insight.lint.linter import WORTH_NAMING
 from headstart.insight.plan.figure import Column, Section, Table, Unit, Value
 from headstart.insight.report.keeping import NOTHING, Choice, choose
 from headstart.insight.report.levers import Lever
@@ -15,6 +16,8 @@ from headstart.insight.report.stuck import stuck
 BIG = 0.05
 """Of what was paid, or of all prompt tokens: a lever that saves more is a finding."""
 MOST_LEVERS, MOST_KEPT = 20, 4
+FIRST_TURNS = (Cause.NO_MARKER, Cause.LOOKBACK)
+"""What first turns of sessions may well have: a finding by the share of tokens that lint takes."""
 WORTH = Decimal("0.01")
 """Of its cost, what another way of keeping has to save to be advised."""
 
@@ -51,7 +54,9 @@ def _ranked(levers: Sequence[Lever]) -> list[Lever]:
 
 def _is_big(lever: Lever, material: Material) -> bool:
     total = material.tally.total
-    if lever.cause is None:
+    if lever.cause is None or (
+        lever.cause in FIRST_TURNS and lever.tokens < WORTH_NAMING * total.prompt
+    ):
         return False
     if lever.money is not None and total.paid:
         return lever.money > Decimal(BIG) * total.paid
