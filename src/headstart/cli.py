@@ -43,6 +43,10 @@ COMMANDS = {
         "headstart.insight.lint_code.command:lint_code",
         "Find in source code what breaks a prompt's prefix: Python, TypeScript and Jinja.",
     ),
+    "report": (
+        "headstart.insight.report.command:report",
+        "Say what recorded requests read from the cache, what that cost, and what to change.",
+    ),
     "replay": (
         "headstart.insight.replay.command:replay",
         "Replay recorded requests against the cache: what it would hit, by policy and capacity.",

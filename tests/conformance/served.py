@@ -13,7 +13,7 @@ from headstart.engine.api import Engine
 from headstart.engine.build import build_engine
 from headstart.model.load import LoadedModel, load_model
 from headstart.server.app import create_app
-from headstart.server.books import open_store
+from headstart.server.books import open_log, open_store
 from headstart.settings import Settings
 
 NAME = "tiny"
@@ -51,7 +51,7 @@ def serving(
     )
     settings = replace(defaults, **fields)
     engine = wrap(build_engine(model, settings))
-    with open_store(settings) as store:
-        app = create_app(engine, model.codec, settings, store=store, now=clock)
+    with open_store(settings) as store, open_log(settings) as log:
+        app = create_app(engine, model.codec, settings, store=store, log=log, now=clock)
         with on_a_socket(app, settings, engine) as url:
             yield Live(url, engine, model.codec)

@@ -191,3 +191,14 @@ def test_a_gigabyte_of_nothing_is_refused_in_bounded_memory_and_time(
     assert problem.startswith(str(path))
     assert int(kilobytes) < 130_000
     assert time.monotonic() - begun < 20
+
+
+def test_one_that_hears_of_troubles_gets_the_rest_all_the_same(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_bytes(b"{")
+    (tmp_path / "b.json").write_bytes(body("b"))
+    heard: list[tuple[str, str]] = []
+    places = [str(tmp_path / "gone"), str(tmp_path)]
+    found = read_requests(places, trouble=lambda place, error: heard.append((place, str(error))))
+    assert [asked.pieces[0].text for asked in found] == ["b"]
+    assert [Path(place).name for place, _ in heard] == ["gone", "a.json"]
+    assert all(problem.startswith(place) for place, problem in heard)

@@ -61,3 +61,10 @@ class Asked:
     """Seconds."""
     reason: str = ""
     """Of its miss, where the server said one."""
+    tier: str = ""
+    """The service tier that its answer names (`batch`, `flex`, `priority`); empty for none."""
+
+    @property
+    def has_body(self) -> bool:
+        """False where a recording has the answer's usage alone."""
+        return bool(self.body)

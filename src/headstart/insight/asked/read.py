@@ -62,6 +62,12 @@ def read(body: Any, signs: Signs = NO_SIGNS, origin: Origin = NOWHERE) -> Asked:
     )
 
 
+def without_body(model: str, signs: Signs = NO_SIGNS, origin: Origin = NOWHERE) -> Asked:
+    """A request of which only the answer is known."""
+    name = (model or signs.model).removeprefix("models/")
+    return Asked("chat", vendor_of("chat", name, signs), name, (), {}, origin=origin)
+
+
 def read_each(body: Any, signs: Signs = NO_SIGNS, origin: Origin = NOWHERE) -> Iterator[Asked]:
     """As many as the body has prompts: several only in a text completion. Raises Unreadable."""
     if isinstance(body, dict) and "prompt" in body and "messages" not in body:

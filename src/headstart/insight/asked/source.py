@@ -1,7 +1,7 @@
 """Requests of files, directories and standard input, one after the other."""
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -9,9 +9,14 @@ from typing import Any
 from headstart.insight.asked.asked import Asked, Origin
 from headstart.insight.asked.detect import NO_SIGNS, Signs
 from headstart.insight.asked.errors import Unreadable
+from headstart.insight.asked.files.kind import Kind
 from headstart.insight.asked.files.kinds import KINDS
 from headstart.insight.asked.files.values import values
+from headstart.insight.asked.join import Answers
 from headstart.insight.lines import from_stdin
+
+Trouble = Callable[[str, Unreadable], None]
+"""Hears which place can't be read, and why."""
 
 STDIN = "-"
 SUFFIXES = (".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz", ".ndjson.gz")
@@ -20,22 +25,42 @@ LOOKED_AT = 3
 """Objects by which the kind of a recording is told."""
 
 
-def read_requests(places: Sequence[str], told: Signs = NO_SIGNS) -> Iterator[Asked]:
+def read_requests(
+    places: Sequence[str], told: Signs = NO_SIGNS, trouble: Trouble | None = None
+) -> Iterator[Asked]:
     """Every request of files, of all files below directories in the order of their names, and of
-    standard input (`-`). Only one request is held at a time. Raises Unreadable.
+    standard input (`-`). Only one request is held at a time; of a batch's results, which are put to
+    their requests, only the usage.
+
+    `trouble` hears what can't be read, and the rest is read all the same; without it, Unreadable.
     """
-    for place in places:
-        if place == STDIN:
-            with tempfile.TemporaryDirectory() as directory:
-                yield from read_file(from_stdin(Path(directory)), told, name=STDIN)
-        else:
-            for path in _files(Path(place)):
-                yield from read_file(path, told)
+    with tempfile.TemporaryDirectory() as directory:
+        files = list(_files(places, Path(directory), trouble))
+        answers = Answers()
+        apart = {path for path, name in files if len(files) > 1 and _answers(path, name)}
+        if len(apart) == len(files):
+            apart.clear()
+        for path, name in files:
+            if path in apart:
+                for answer in _heard(path, told, name, trouble):
+                    answers.add(answer)
+        for path, name in files:
+            if path not in apart:
+                for asked in _heard(path, told, name, trouble):
+                    yield answers.join(asked)
+        yield from answers.left()
 
 
 def read_file(path: Path, told: Signs = NO_SIGNS, *, name: str = "") -> Iterator[Asked]:
     """The requests of one file, which messages call `name`. Raises Unreadable."""
     shown = name or str(path)
+    kind, found = _opened(path, shown)
+    numbered = ((Origin(shown, number), value) for number, value in found)
+    yield from kind.read(numbered, told)
+
+
+def _opened(path: Path, shown: str) -> tuple[Kind, Iterator[tuple[int, Any]]]:
+    """A file's kind, and all its values."""
     found = values(path, shown)
     first = list(islice(found, LOOKED_AT))
     if not first:
@@ -47,19 +72,49 @@ def read_file(path: Path, told: Signs = NO_SIGNS, *, name: str = "") -> Iterator
     if kind is None:
         # The first that is no request gets the blame.
         kind = next((kind for kind in KINDS if kind.claims(objects[:1])), KINDS[-1])
-    numbered = ((Origin(shown, number), value) for number, value in chain(first, found))
-    yield from kind.read(numbered, told)
+    return kind, chain(first, found)
+
+
+def _answers(path: Path, name: str) -> bool:
+    """Whether a file holds answers alone. What can't be read is told when its turn comes."""
+    try:
+        kind, _ = _opened(path, name)
+    except Unreadable:
+        return False
+    return kind.answers
+
+
+def _heard(path: Path, told: Signs, name: str, trouble: Trouble | None) -> Iterator[Asked]:
+    try:
+        yield from read_file(path, told, name=name)
+    except Unreadable as error:
+        if trouble is None:
+            raise
+        trouble(name, error)
 
 
 def _strange(first: Sequence[tuple[int, Any]]) -> int:
     return next(number for number, value in first if not isinstance(value, dict))
 
 
-def _files(place: Path) -> Iterator[Path]:
-    if not place.is_dir():
-        yield place
-        return
-    files = [path for path in place.rglob("*") if path.name.endswith(SUFFIXES) and path.is_file()]
-    if not files:
-        raise Unreadable(f"{place}: no {', '.join(SUFFIXES[:3])} in this directory")
-    yield from sorted(files)
+def _files(
+    places: Sequence[str], directory: Path, trouble: Trouble | None
+) -> Iterator[tuple[Path, str]]:
+    """Each file, and what messages call it. Standard input becomes one in `directory`."""
+    for place in places:
+        if place == STDIN:
+            yield from_stdin(directory), STDIN
+        elif not Path(place).is_dir():
+            yield Path(place), place
+        else:
+            found = sorted(
+                path
+                for path in Path(place).rglob("*")
+                if path.name.endswith(SUFFIXES) and path.is_file()
+            )
+            yield from ((path, str(path)) for path in found)
+            if not found:
+                error = Unreadable(f"{place}: no {', '.join(SUFFIXES[:3])} in this directory")
+                if trouble is None:
+                    raise error
+                trouble(place, error)

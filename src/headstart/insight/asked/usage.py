@@ -119,7 +119,8 @@ def _chat(usage: Mapping[str, Any]) -> _Told | None:
     read = told.read or first(
         usage, "prompt_cache_hit_tokens", "cache_read_input_tokens", "cached_tokens"
     )
-    writes = told.written if any(told.written.values()) else anthropic_writes(usage)
+    claudes = anthropic_writes(usage)  # Gateways write it beside OpenAI's own; it has a lifetime.
+    writes = claudes if any(claudes.values()) else told.written
     return _Told(prompt, read or 0, writes, told.output, beside=False)
 
 

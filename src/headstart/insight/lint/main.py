@@ -52,7 +52,8 @@ def main(given: Given) -> int:
     for place in given.places:
         try:
             for asked in read_requests([place], signs):
-                linter.hear(asked)
+                if asked.has_body:
+                    linter.hear(asked)
         except Unreadable as error:
             problems.append(Trouble(Place(place), str(error).removeprefix(f"{place}: ")))
     report = Report(

@@ -25,10 +25,14 @@ def as_dict(report: Report) -> dict[str, Any]:
             each.key: {"value": each.value, "given": each.given} for each in report.assumptions
         },
         "figures": {
-            figure.key: _figure(figure) for section in report.sections for figure in section.figures
+            figure.key: figure_fields(figure)
+            for section in report.sections
+            for figure in section.figures
         },
         "tables": {
-            table.key: _table(table) for section in report.sections for table in section.tables
+            table.key: table_fields(table)
+            for section in report.sections
+            for table in section.tables
         },
         "findings": list(report.findings),
         "advice": list(report.advice),
@@ -76,7 +80,8 @@ def plain(value: Value) -> int | float | str | None:
             return value
 
 
-def _figure(figure: Figure) -> dict[str, Any]:
+def figure_fields(figure: Figure) -> dict[str, Any]:
+    """A figure under its key."""
     fields: dict[str, Any] = {
         "value": plain(figure.value),
         "unit": figure.unit,
@@ -92,7 +97,8 @@ def _figure(figure: Figure) -> dict[str, Any]:
     return fields
 
 
-def _table(table: Table) -> dict[str, Any]:
+def table_fields(table: Table) -> dict[str, Any]:
+    """A table under its key; its rows are objects."""
     return {
         "columns": {each.key: {"unit": each.unit, "kind": each.kind} for each in table.columns},
         "rows": [

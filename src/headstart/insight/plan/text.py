@@ -20,9 +20,9 @@ def as_text(report: Report) -> str:
     for section in report.sections:
         lines += ["", section.title]
         for figure in section.figures:
-            lines += _figure(figure)
+            lines += figure_lines(figure)
         for table in section.tables:
-            lines += ["", *(f"  {line}" for line in _table(table).splitlines())]
+            lines += ["", *(f"  {line}" for line in table_text(table).splitlines())]
     if report.findings:
         lines += ["", "Findings", *(f"  ! {each}" for each in report.findings)]
     lines += ["", "What to do, in this order"]
@@ -57,7 +57,8 @@ def shown(value: Value, unit: Unit) -> str:
             return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _figure(figure: Figure) -> Iterator[str]:
+def figure_lines(figure: Figure) -> Iterator[str]:
+    """One line, and another one for what is usually said instead."""
     value = shown(figure.value, figure.unit)
     yield f"  {figure.label:<{LABEL}}{value:<{VALUE}}{figure.kind:<{KIND}} {figure.how}".rstrip()
     usual = figure.usual
@@ -69,7 +70,8 @@ def _figure(figure: Figure) -> Iterator[str]:
         yield f"  {'':<{LABEL}}usually {told}, {usual.formula}{because}"
 
 
-def _table(table: Table) -> str:
+def table_text(table: Table) -> str:
+    """A table with its title, what its numbers are, and its note."""
     rows = tuple(
         tuple(shown(value, column.unit) for column, value in zip(table.columns, row, strict=True))
         for row in table.rows

@@ -98,13 +98,15 @@ def test_a_batch_of_openais_is_read_with_its_ids(tmp_path: Path) -> None:
     assert (asked.id, asked.format) == ("c1", "responses")
 
 
-def test_several_prompts_share_no_account(tmp_path: Path) -> None:
+def test_several_prompts_have_one_account_that_is_none_of_theirs(tmp_path: Path) -> None:
     body = {"model": "m", "prompt": ["a", "b"]}
-    found = read(tmp_path, {"body": body, "id": "x", "usage": {"prompt_tokens": 9}})
-    assert [(asked.pieces[0].text, asked.account, asked.id) for asked in found] == [
+    *prompts, together = read(tmp_path, {"body": body, "id": "x", "usage": {"prompt_tokens": 9}})
+    assert [(asked.pieces[0].text, asked.account, asked.id) for asked in prompts] == [
         ("a", None, "x"),
         ("b", None, "x"),
     ]
+    assert (together.has_body, together.account, together.id) == (False, Account(9, 0), "x")
+    assert len(list(read(tmp_path, {"body": body}))) == 2
 
 
 def test_a_line_without_a_body_is_named(tmp_path: Path) -> None:

@@ -21,3 +21,5 @@ class Kind:
     """Whether a file that begins with these objects is one."""
     read: Callable[[Objects, Signs], Iterator[Asked]]
     """Its requests; the signs are what the user told. Raises Unreadable."""
+    answers: bool = False
+    """Whether it holds answers alone: their requests may be in another file, under the same ids."""

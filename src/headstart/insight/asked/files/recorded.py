@@ -1,6 +1,7 @@
 """Requests with what was known of them: our recorder's and request log's lines, OpenAI's batches.
 
-An object with the body under `body`, and beside it any of `url` or `path`, `headers`, `provider`,
+An object with the body under `body` (beside some with one, others may have usage alone), and
+beside it any of `url` or `path`, `headers`, `provider`, `vendor` or `contract`,
 `model`, `time` or `timestamp` (seconds, or ISO 8601), `id`, `request_id` or `custom_id`, `tenant`,
 `session`, `route`; and of the answer `response` (the whole, or its usage alone, or the events of a
 stream), `usage`, `tokens` (the prompt's ids), `ttft` (seconds), `reason` (of its miss).
@@ -17,13 +18,18 @@ from headstart.insight.asked.files.kind import Kind, Object, Objects
 from headstart.insight.asked.files.times import moment
 from headstart.insight.asked.files.values import decoded
 from headstart.insight.asked.formats.values import fields, named, number, text
-from headstart.insight.asked.read import read_each
+from headstart.insight.asked.read import read_each, without_body
 from headstart.insight.asked.usage import account, find
 
 
 def claims(first: Sequence[Object]) -> bool:
-    """Objects that carry a body."""
-    return all(isinstance(each.get("body"), dict | str) or not _asks(each) for each in first)
+    """Objects that carry a body; beside one that does, others may have usage alone."""
+    asking = [each for each in first if _asks(each)]
+    carrying = [isinstance(each.get("body"), dict | str) for each in asking]
+    return (any(carrying) or not asking) and all(
+        carries or "usage" in each or "response" in each
+        for each, carries in zip(asking, carrying, strict=True)
+    )
 
 
 def read(objects: Objects, told: Signs) -> Iterator[Asked]:
@@ -46,14 +52,23 @@ def _requests(record: Object, told: Signs, origin: Origin) -> Iterator[Asked]:
         body = decoded(body, f"{origin}: body")
     response = record.get("response")
     signs = Signs(
-        text(record.get("provider")) or text(record.get("vendor")),
+        text(record.get("provider")) or text(record.get("vendor")) or text(record.get("contract")),
         text(record.get("url")) or text(record.get("path")),
         {name.lower(): text(value) for name, value in fields(record.get("headers")).items()},
         text(record.get("model")) or text(fields(response).get("model")),
     )
-    several = list(read_each(body, told.or_else(signs), origin))
+    signs = told.or_else(signs)
+    if body is None and ("usage" in record or "response" in record):
+        yield beside(without_body(signs.model, signs, origin), record)
+        return
+    several = list(read_each(body, signs, origin))
     for asked in several:
         yield beside(asked, record, alone=len(several) == 1)
+    if len(several) > 1:
+        # Their usage is one; nobody knows which prompt has how much of it.
+        together = beside(without_body(several[0].model, signs, origin), record)
+        if together.account is not None:
+            yield replace(together, vendor=several[0].vendor)
 
 
 def beside(asked: Asked, record: Mapping[str, Any], *, alone: bool = True) -> Asked:
@@ -75,13 +90,15 @@ def beside(asked: Asked, record: Mapping[str, Any], *, alone: bool = True) -> As
     )
     if not alone:
         return known
-    usage = record.get("usage") or find(record.get("response"))
+    response = record.get("response")
+    usage = record.get("usage") or find(response)
     return replace(
         known,
         account=account(usage),
         tokens=_ids(record.get("tokens")) or known.tokens,
         ttft=number(record.get("ttft")),
         reason=text(record.get("reason")),
+        tier=text(fields(usage).get("service_tier")) or text(fields(response).get("service_tier")),
     )
 
 

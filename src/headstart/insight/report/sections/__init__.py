@@ -1,0 +1,1 @@
+"""The four parts of a report."""
