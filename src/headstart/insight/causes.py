@@ -123,7 +123,8 @@ ABOUT: dict[Cause, About] = {
         "HS106",
         "Retrieved text before what stays",
         "What is looked up for each request stands before instructions that are always the same.",
-        "Put retrieved text behind everything that stays, just before the question.",
+        "Put retrieved text behind everything that stays, just before the question; where it has "
+        "to come first, only an engine that reuses pieces anywhere (CacheBlend, EPIC) reads it.",
         Reason.DIVERGED,
     ),
     Cause.WHITESPACE: About(
