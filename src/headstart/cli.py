@@ -43,6 +43,10 @@ COMMANDS = {
         "headstart.insight.lint_code.command:lint_code",
         "Find in source code what breaks a prompt's prefix: Python, TypeScript and Jinja.",
     ),
+    "explain": (
+        "headstart.insight.explain.command:explain",
+        "Say why a request was not read from a cache, where it broke, and what that cost.",
+    ),
     "replay": (
         "headstart.insight.replay.command:replay",
         "Replay recorded requests against the cache: what it would hit, by policy and capacity.",
