@@ -149,6 +149,24 @@ def test_place_and_reason_are_those_of_the_servers_own_report(
         assert (-1 if message is None else message) + shift == report["message"]
 
 
+def test_a_turn_that_goes_on_from_the_answer_has_the_answer_in_common_too(
+    live: Live, tmp_path: Path, capsys: Any
+) -> None:
+    path = "/v1/chat/completions"
+    word = live.codec.encode(" briefly")[0]  # What a random model says may not come back the same.
+    first = chat(RULES, TURNS[:1], max_tokens=12, logit_bias={str(word): 100})
+    answer = live.post(path, **first).json()
+    said = answer["choices"][0]["message"]["content"]
+    second = chat(RULES, (TURNS[0], said, TURNS[2]))
+    report = live.get(f"/cache/explain/{send(live, path, second)}").json()
+    log = tmp_path / "log"
+    rows = [{"url": path, "body": first, "usage": answer["usage"]}, {"url": path, "body": second}]
+    log.write_text("\n".join(map(json.dumps, rows)))
+    assert main(Given(str(log), url=live.url, form="json")) == 0
+    agree(json.loads(capsys.readouterr().out), report)
+    assert report["at"] == answer["usage"]["total_tokens"] - 1
+
+
 def test_another_model_and_another_name_of_the_same(
     start_real: Any, tiny_checkpoint: Any, tiny_adapter: Any, tmp_path: Path, capsys: Any
 ) -> None:

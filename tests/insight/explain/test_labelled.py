@@ -16,8 +16,8 @@ from headstart.insight.explain.history import History, Told
 from headstart.insight.explain.place import Place, place
 from headstart.insight.explain.verdict import Verdict, judge
 
-NOT_OF_TWO = (Cause.NEVER_READ, Cause.LIFETIME_CHANGED)
-"""One is of traffic, and the other costs no read (only Anthropic's is seen)."""
+NOT_OF_TWO = (Cause.NEVER_READ,)
+"""It is of traffic."""
 
 Seen = tuple[Case, Told, Verdict, Place]
 
@@ -78,6 +78,18 @@ def test_what_diverges_does_so_at_its_pointer_behind_the_pieces_that_are_kept(
             not _is_at(where.pointer, case.pointer)
             or (case.kept is not None and where.piece != case.kept)
         )
+    ]
+    assert not wrong
+
+
+@pytest.mark.slow
+def test_what_is_refused_is_so_at_its_pointer(seen: list[Seen]) -> None:
+    refused = [each for each in seen if each[0].cause is Cause.MARKER_REFUSED]
+    assert len(refused) > 5
+    wrong = [
+        (case.name, where.pointer, case.pointer)
+        for case, _, _, where in refused
+        if not _is_at(where.pointer, case.pointer)
     ]
     assert not wrong
 

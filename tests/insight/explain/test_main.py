@@ -206,6 +206,14 @@ def test_usage_that_tells_of_no_read_is_not_explained_away(run: Run) -> None:
     assert cause(run.log(*told)) == Cause.EVICTED
 
 
+def test_what_goes_on_from_a_stored_response_is_not_all_in_its_body(run: Run) -> None:
+    rows = [
+        {"model": "gpt-6-sol", "input": "Hi!", "previous_response_id": f"resp_{n}"} for n in "ab"
+    ]
+    found = run.log(*rows)
+    assert (run.status, found["outcome"]) == (3, "unknown")
+
+
 def test_a_price_that_nobody_knows_is_unknown_and_not_0(run: Run) -> None:
     found = run.pair(*(body(text, model="claude-nobody-1") for text in (RULES, f"Hi. {RULES}")))
     assert found["lost"]["dollars"] is None

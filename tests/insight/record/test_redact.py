@@ -97,7 +97,7 @@ def test_how_it_is_asked_stays_and_what_is_said_does_not() -> None:
 def pairs() -> list[tuple[Case, list[Asked], list[Asked]]]:
     redact = Redactor(KEY)
     found = []
-    for case in list(cases())[::4]:
+    for case in list(cases())[::8]:
         if len(case.bodies) > 1:
             signs = Signs(case.vendor, format=case.format)
             plain, told = (
@@ -125,7 +125,7 @@ def test_what_needs_no_words_is_still_named_and_what_does_is_still_a_break(pairs
     defects = [each for each in pairs if each[0].kind == "defect"]
     seen = [(case, compare(*plain), compare(*told)) for case, plain, told in defects]
     broken = [(case, one, other) for case, one, other in seen if one is not None]
-    assert len(broken) > 80
+    assert len(broken) > 40
     still = [other for _, _, other in broken if other is not None]
     assert len(still) > 0.9 * len(broken)
     for case, one, other in broken:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from headstart.contracts.prompt import Prompt
+from headstart.contracts.prompt import Kind, Prompt
 from headstart.insight.asked.asked import Asked
 from headstart.insight.explain.diagnosed import Diagnosed, diagnosed
 from headstart.insight.explain.exact import Rendering
@@ -16,6 +16,8 @@ from headstart.insight.explain.triage import Triage, triage
 from headstart.insight.explain.verdict import Verdict, judge
 from headstart.ledger import PriceBook
 
+SPOKEN: tuple[Kind, ...] = ("assistant", "thinking", "tool_use")
+"""What an answer is made of when it comes back."""
 How = Literal["measured", "derived", "estimated"]
 """A number: as somebody counted it; worked out from what was; or by a rule of thumb."""
 
@@ -111,7 +113,23 @@ def _plain_prompts(
     other = _spaced(told.rehearsed.prompt, told.asked, size, rendered[1])
     if before is None or told.earlier is None:
         return None, other
-    return _spaced(before, told.earlier, size, rendered[0]), other
+    space, ids = _spaced(before, told.earlier, size, rendered[0])
+    return (space, [*ids, *_answer(told, ids)]), other
+
+
+def _answer(told: Told, before: Sequence[int]) -> Sequence[int]:
+    """Of the earlier answer what is cached too, where the conversation goes on with it.
+
+    All but its last token, which was never computed.
+    """
+    asked, earlier = told.asked, told.earlier
+    if earlier is None or earlier.account is None or len(asked.pieces) <= len(earlier.pieces):
+        return ()
+    ids, count = told.rehearsed.prompt.ids, len(before)
+    spoken = asked.pieces[len(earlier.pieces)].kind in SPOKEN
+    if not spoken or list(ids[:count]) != list(before):
+        return ()
+    return ids[count : count + max(0, earlier.account.output - 1)]
 
 
 def _spaced(prompt: Prompt, asked: Asked, size: int, rendering: Rendering | None) -> Spaced:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from headstart.contracts.prompt import Prompt
 from headstart.insight.asked.asked import Asked
 from headstart.insight.asked.errors import Unreadable
+from headstart.insight.asked.prompt import path_of
 from headstart.insight.compare.broken import Break
 from headstart.insight.compare.compare import compare
 from headstart.insight.lint.breaks import Breaks, Heard
@@ -35,8 +36,20 @@ class Told:
 
     @property
     def address(self) -> str:
-        """Of the mark at fault: a JSON pointer, or nothing."""
+        """Of the mark or the field at fault: a JSON pointer, or nothing."""
+        refusal = self.rehearsed.refusal
+        if refusal is not None and refusal.path:
+            return _refused(self.asked, refusal.path)
         return "" if self.misplaced is None else self.misplaced.address
+
+
+def _refused(asked: Asked, path: str) -> str:
+    """From a path as a vendor spells it to the piece it leads into, or to the body's own field."""
+    for piece in asked.pieces:
+        whole = path_of(piece, asked.format)
+        if path == whole or path.startswith((f"{whole}.", f"{whole}[")):
+            return piece.pointer
+    return "/" + path.partition(".")[0]
 
 
 class History:

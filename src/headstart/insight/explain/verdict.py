@@ -36,8 +36,8 @@ def judge(told: Told) -> Verdict:
         return _marked(told) or Verdict("lost", Cause.MARKER_REFUSED, str(told.rehearsed.refusal))
     if told.earlier is None:
         return Verdict("nothing_lost", Cause.NEVER_SEEN, "there is no earlier request to read from")
-    if not told.asked.pieces:
-        return Verdict("unknown", None, "what it asks is not in its body")
+    if not told.asked.pieces or told.asked.body.get("previous_response_id"):
+        return Verdict("unknown", None, "not all that it asks is in its body")
     if told.found is not None:
         return Verdict("lost", told.found.cause, "", _lost(told))
     return _expired(told) or _marked(told) or _measured(told) or _healthy(told)
