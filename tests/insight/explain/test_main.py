@@ -169,6 +169,7 @@ def test_what_came_too_late_had_expired(run: Run) -> None:
     assert (run.status, cause(found), found["seconds_between"]) == (1, Cause.EXPIRED, 401)
     assert found["lost"]["tokens"] > 1024
     assert found["hits"]["contract"]["read"] == 0
+    assert found["place"]["pointer"] == "/messages/0/content"
 
 
 def test_a_request_is_found_by_its_id_or_else_by_its_line_and_without_either_it_is_the_last(

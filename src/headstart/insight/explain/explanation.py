@@ -91,7 +91,7 @@ def explain(
         told,
         verdict,
         counting,
-        None if earlier is None else place(earlier, asked, told.found, told.address),
+        None if earlier is None else place(earlier, asked, told.found, _marked(told, verdict)),
         None if renderings is None else renderings[1].message(plain.at),
         plain,
         wanted.block_size,
@@ -100,6 +100,13 @@ def explain(
         walk(*prompts) if wanted.walk else None,
         triage(earlier, asked) if wanted.triage and earlier is not None else None,
     )
+
+
+def _marked(told: Told, verdict: Verdict) -> str:
+    """Where the mark is, if a mark is at fault."""
+    misplaced = told.misplaced
+    fault = misplaced is not None and misplaced.cause is verdict.cause
+    return told.address if fault or told.rehearsed.refusal is not None else ""
 
 
 def _plain_prompts(
