@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Literal
 
 from headstart.contracts.prompt import Kind, Prompt
@@ -129,14 +130,16 @@ def _answer(told: Told, before: Sequence[int]) -> Sequence[int]:
 
     All but its last token, which was never computed.
     """
-    asked, earlier = told.asked, told.earlier
-    if earlier is None or earlier.account is None or len(asked.pieces) <= len(earlier.pieces):
+    earlier, prompt = told.earlier, told.rehearsed.prompt
+    if earlier is None or earlier.account is None:
         return ()
-    ids, count = told.rehearsed.prompt.ids, len(before)
-    spoken = asked.pieces[len(earlier.pieces)].kind in SPOKEN
-    if not spoken or list(ids[:count]) != list(before):
+    first = len(earlier.pieces)
+    answer = list(takewhile(lambda piece: piece.kind in SPOKEN, told.asked.pieces[first:]))
+    begin = len(before)
+    if not answer or list(prompt.ids[:begin]) != list(before):
         return ()
-    return ids[count : count + max(0, earlier.account.output - 1)]
+    end = min(begin + max(0, earlier.account.output - 1), prompt.ends[first + len(answer) - 1])
+    return prompt.ids[begin:end]
 
 
 def _spaced(prompt: Prompt, asked: Asked, size: int, rendering: Rendering | None) -> Spaced:

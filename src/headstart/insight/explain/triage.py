@@ -58,7 +58,7 @@ def triage(before: Asked, after: Asked) -> Triage:
     for name in SAMPLING:
         one, other = _setting(before, name), _setting(after, name)
         if one != other:
-            return Triage("no", f"{name} differs: {json.dumps(one)}, {json.dumps(other)}", looked)
+            return Triage("no", f"{name} differs{_numbers(one, other)}", looked)
     if _setting(before, "temperature") != 0:
         seed = _setting(before, "seed")
         said = "a seed is set, which vendors take as best effort" if seed is not None else "no seed"
@@ -91,6 +91,12 @@ def _looked_at(before: Asked, after: Asked) -> Iterator[str]:
     texts = [said(asked.response) for asked in (before, after)]
     if None not in texts:
         yield "the answers are the same" if texts[0] == texts[1] else "the answers differ"
+
+
+def _numbers(one: Any, other: Any) -> str:
+    """Both, if nothing of what is said can be in them."""
+    numbers = all(isinstance(value, int | float | None) for value in (one, other))
+    return f": {json.dumps(one)}, {json.dumps(other)}" if numbers else ""
 
 
 def _setting(asked: Asked, name: str) -> Any:
