@@ -24,6 +24,8 @@ __all__ = ["start_real", "tiny"]
 
 SAID: Any = [{"role": "user", "content": "What is a cache, in 5 words? 缓存是什么？"}]
 
+WHOLE = {"ignore_eos": True}
+
 
 @pytest.fixture(scope="module")
 def live(start_real: Any) -> Any:
@@ -86,7 +88,10 @@ def test_openais_sdk_is_answered_as_ever_and_what_it_asked_is_there_verbatim(
     (asked,) = read(path)
     assert wire.sent[0] in path.read_bytes()
     assert asked.account is not None
-    assert (asked.account.prompt, asked.account.output) == (usage.prompt_tokens, 6)
+    assert (asked.account.prompt, asked.account.output) == (
+        usage.prompt_tokens,
+        usage.completion_tokens,
+    )
     assert asked.account.read == usage.prompt_tokens_details.cached_tokens
     assert (asked.format, asked.model) == ("chat", "tiny")
     assert [piece.text for piece in asked.pieces] == [SAID[0]["content"]]
@@ -138,28 +143,33 @@ def test_googles_sdk_likewise_and_no_key_is_written(live: Live, path: Path, stre
 
 def test_async_clients_likewise(live: Live, path: Path) -> None:
     transport = AsyncRecordingTransport(path)
+    outputs = [2, 3]
 
     async def ask() -> None:
         async with httpx.AsyncClient(transport=transport) as http:
             client = openai.AsyncOpenAI(base_url=f"{live.url}/v1", api_key="x", http_client=http)
-            await client.chat.completions.create(model="tiny", messages=SAID, max_tokens=2)
+            await client.chat.completions.create(
+                model="tiny", messages=SAID, max_tokens=2, extra_body=WHOLE
+            )
             stream = await client.chat.completions.create(
                 model="tiny",
                 messages=SAID,
                 max_tokens=3,
                 stream=True,
                 stream_options={"include_usage": True},
+                extra_body=WHOLE,
             )
             assert [chunk async for chunk in stream]
         other = newer.AsyncRecordingTransport(transport.recorder)
         async with httpx2.AsyncClient(transport=other) as http2:
             claude = anthropic.AsyncAnthropic(base_url=live.url, api_key="x", http_client=http2)
-            await claude.messages.create(model="tiny", messages=SAID, max_tokens=4)
+            message = await claude.messages.create(model="tiny", messages=SAID, max_tokens=4)
+            outputs.append(message.usage.output_tokens)
             assert transport.recorder.flush()
 
     asyncio.run(ask())
     accounts = [asked.account for asked in read(path)]
-    assert [account.output for account in accounts if account is not None] == [2, 3, 4]
+    assert [account.output for account in accounts if account is not None] == outputs
 
 
 def test_a_stream_comes_chunk_by_chunk_as_it_was_sent(live: Live, path: Path) -> None:
