@@ -43,6 +43,10 @@ COMMANDS = {
         "headstart.insight.lint_code.command:lint_code",
         "Find in source code what breaks a prompt's prefix: Python, TypeScript and Jinja.",
     ),
+    "explain": (
+        "headstart.insight.explain.command:explain",
+        "Say why a request was not read from a cache, where it broke, and what that cost.",
+    ),
     "report": (
         "headstart.insight.report.command:report",
         "Say what recorded requests read from the cache, what that cost, and what to change.",

@@ -40,7 +40,7 @@ async def _answer(
     ctx: Context, call: Call, *, streaming: bool, frames: Callable[[], Frames]
 ) -> Response:
     used: list[Content] = []
-    dialect = GeminiGenerate(_finder(ctx, call, used), streaming, frames)
+    dialect = GeminiGenerate(finder(ctx, call, used), streaming, frames)
     body = await call.body(ctx.settings.max_body_bytes)
     job = await offload(body, prepare, ctx, body, call, dialect)
     kept = [(content.tokens, ctx.contents.seconds(content, call.began)) for content in used]
@@ -55,12 +55,12 @@ async def count_tokens(ctx: Context, call: Call) -> Response:
 
 
 def _count(ctx: Context, body: bytes, call: Call) -> dict[str, Any]:
-    asked = parse_count(body, call.request.path_params["model"], _finder(ctx, call, []))
+    asked = parse_count(body, call.request.path_params["model"], finder(ctx, call, []))
     prompt = locate(ctx, asked, call.caller.tenant)
     return counted(prompt.tokens, asked.wishes.content_tokens)
 
 
-def _finder(ctx: Context, call: Call, used: list[Content]) -> Callable[[str, str], Found]:
+def finder(ctx: Context, call: Call, used: list[Content]) -> Callable[[str, str], Found]:
     """Finds the caller's cached contents and notes which were."""
 
     def find(name: str, asked: str) -> Found:

@@ -1,24 +1,32 @@
-"""`POST /tokenize` and `POST /detokenize`, in the bodies that vLLM's clients send."""
+"""`POST /tokenize` and `POST /detokenize`, in the bodies that vLLM's clients send.
+
+`/tokenize` also takes a request of any dialect whole, as `path` and `body`.
+"""
 
 from starlette.responses import Response
 
 from headstart.dialects.openai.prompt_request import PromptRequest, parse_prompt, parse_tokens
+from headstart.dialects.whole_request import parse_whole
 from headstart.server.call import Call
 from headstart.server.context import Context, offload
 from headstart.server.prepare import check_ids, encode
+from headstart.server.rendered import rendered
 from headstart.server.responses import json_response
 
 
 async def tokenize(ctx: Context, call: Call) -> Response:
     """The token ids of a text, or of messages as the chat template renders them."""
     body = await call.body(ctx.settings.max_body_bytes)
-    return json_response(await offload(body, _tokenize, ctx, body, call.caller.tenant))
+    return json_response(await offload(body, _tokenize, ctx, body, call))
 
 
-def _tokenize(ctx: Context, body: bytes, tenant: str) -> dict[str, object]:
+def _tokenize(ctx: Context, body: bytes, call: Call) -> dict[str, object]:
+    whole = parse_whole(body)
+    if whole is not None:
+        return rendered(ctx, call, whole)
     asked = parse_prompt(body, allow_tokens=False)
     ctx.adapter(asked.model)
-    ids = [] if asked.prompt == "" else encode_asked(ctx, asked, tenant)
+    ids = [] if asked.prompt == "" else encode_asked(ctx, asked, call.caller.tenant)
     return {"count": len(ids), "max_model_len": ctx.engine.context_length, "tokens": ids}
 
 

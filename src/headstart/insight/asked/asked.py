@@ -55,6 +55,8 @@ class Asked:
     """Deployment, replica or region, where it is known."""
     account: Account | None = None
     """What the vendor's usage object said."""
+    response: Any = None
+    """The answer as the recording has it: whole, its usage alone, a stream's events, or nothing."""
     tokens: Sequence[int] | None = None
     """The rendered prompt, where the recording has it."""
     ttft: float | None = None

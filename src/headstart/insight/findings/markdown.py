@@ -11,31 +11,32 @@ _SPECIAL = re.compile(r"([\\`*_\[\]<>|#~])")
 
 def as_markdown(report: Report) -> str:
     """A heading, the sum, and an entry for each finding and each thing that was not judged."""
-    parts = [f"### {report.tool}", _plain(summary(report))]
+    parts = [f"### {report.tool}", escaped(summary(report))]
     if report.findings:
         parts.append("\n".join(_finding(finding) for finding in report.findings))
     troubles = (*report.problems, *report.abstained)
     if troubles:
-        parts.append("\n".join(f"- {_code(str(t.where))} {_plain(t.reason)}" for t in troubles))
+        parts.append("\n".join(f"- {code(str(t.where))} {escaped(t.reason)}" for t in troubles))
     return "\n\n".join(parts) + "\n"
 
 
 def _finding(finding: Finding) -> str:
     lines = [
-        f"- **{finding.code}** {finding.severity}, {finding.evidence}, {_code(str(finding.where))}:"
-        f" {_plain(finding.message)} {_plain(finding.why)}"
+        f"- **{finding.code}** {finding.severity}, {finding.evidence}, {code(str(finding.where))}:"
+        f" {escaped(finding.message)} {escaped(finding.why)}"
     ]
-    lines += [f"  - {_code(str(step.where))} {_code(step.text)}" for step in finding.steps]
+    lines += [f"  - {code(str(step.where))} {code(step.text)}" for step in finding.steps]
     if finding.fix is not None:
-        lines.append(f"  - *Fix:* {_plain(finding.fix)}")
+        lines.append(f"  - *Fix:* {escaped(finding.fix)}")
     return "\n".join(lines)
 
 
-def _plain(text: str) -> str:
+def escaped(text: str) -> str:
+    """Plain text in one line."""
     return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
 
 
-def _code(text: str) -> str:
+def code(text: str) -> str:
     """A code span, fenced longer than any run of backticks inside."""
     text = " ".join(text.split())
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))

@@ -95,6 +95,7 @@ def beside(asked: Asked, record: Mapping[str, Any], *, alone: bool = True) -> As
     return replace(
         known,
         account=account(usage),
+        response=record.get("response"),
         tokens=_ids(record.get("tokens")) or known.tokens,
         ttft=number(record.get("ttft")),
         reason=text(record.get("reason")),

@@ -1,0 +1,1 @@
+"""Why one request was not read from a cache although another came before it."""
