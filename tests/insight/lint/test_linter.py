@@ -53,6 +53,15 @@ def test_what_expired_in_between_is_no_fault_of_the_text() -> None:
     assert findings(lines) == []
 
 
+def test_an_entry_that_ran_out_is_not_said_to_be_out_of_reach() -> None:
+    marked = {"type": "text", "text": RULES, "cache_control": {"type": "ephemeral"}}
+    asked = {"model": "claude-opus-5", "max_tokens": 9, "system": [marked]}
+    said = [{**asked, "messages": [{"role": "user", "content": each}]} for each in "abc"]
+    late = [{"body": each, "time": 301.0 * n} for n, each in enumerate(said)]
+    assert causes(late) == {Cause.EXPIRED}
+    assert causes([{**each, "time": each["time"] / 2} for each in late]) == set()
+
+
 def test_a_request_that_reads_as_much_from_another_breaks_nothing() -> None:
     """A branch is compared with what it grew from, not with its neighbour."""
     first = body(RULES, "One?")

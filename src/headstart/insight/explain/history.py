@@ -7,6 +7,7 @@ from headstart.contracts.prompt import Prompt
 from headstart.insight.asked.asked import Asked
 from headstart.insight.asked.errors import Unreadable
 from headstart.insight.asked.prompt import path_of
+from headstart.insight.causes import Cause
 from headstart.insight.compare.broken import Break
 from headstart.insight.compare.compare import compare
 from headstart.insight.lint.breaks import Breaks, Heard
@@ -74,7 +75,9 @@ class History:
         rehearsed = self._rehearsal.ask(asked)
         timeless = replace(asked, time=0.0)
         forever = self._forever.ask(timeless).account.read
-        misplaced = next(iter(list(self._marks.hear(asked, heard, rehearsed))), None)
+        marks = list(self._marks.hear(asked, heard, rehearsed))
+        # What ran out is told by the times, whatever was marked.
+        misplaced = next((each for each in marks if each.cause is not Cause.EXPIRED), None)
         earlier = heard.earlier
         since = None
         if earlier is not None and earlier.time is not None and asked.time is not None:

@@ -95,7 +95,7 @@ class Linter:
 
     def _counts_much(self, marked: _Marked) -> bool:
         """The first turn of a session may well miss; what is lost often has a cause to look for."""
-        often = marked.first.cause in (Cause.NO_MARKER, Cause.LOOKBACK)
+        often = marked.first.cause in (Cause.NO_MARKER, Cause.LOOKBACK, Cause.EXPIRED)
         return not often or marked.tokens >= WORTH_NAMING * self._tokens_heard
 
     def _may_be(self, seen: _Seen) -> bool:

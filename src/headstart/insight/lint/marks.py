@@ -117,6 +117,9 @@ def _unread(
     if changed is not None:
         said = f"written for {changed[0]} before, for {changed[1]} now"
         return Misplaced(Cause.LIFETIME_CHANGED, edge.pointer, changed[2], said)
+    expired = _expired(earlier, asked, before.plan, fitting)
+    if fitting > read and expired is not None:
+        return Misplaced(Cause.EXPIRED, edge.pointer, fitting - read, expired)
     if fitting > read and (marked or now.profile.contract == "openai_breakpoints"):
         said = f"{fitting} tokens were written before, {read} are within reach of a marker"
         return Misplaced(Cause.LOOKBACK, edge.pointer, fitting - read, said)
@@ -153,3 +156,14 @@ def _asked_for(earlier: Asked, asked: Asked, common: int) -> tuple[str, str, int
         for each in (earlier, asked)
     )
     return (one, other, common) if one and other and one != other else None
+
+
+def _expired(earlier: Asked, asked: Asked, plan: Plan, end: int) -> str | None:
+    """What is said of an entry that ends there and had ended before it was asked for."""
+    if earlier.time is None or asked.time is None:
+        return None
+    gap = asked.time - earlier.time
+    lives = [each.seconds for each in (*plan.writes, plan.hit) if each and each.end == end]
+    if not lives or gap < max(lives):
+        return None
+    return f"it was asked for {gap:,.0f} s later, and lives {max(lives):,.0f} s"
