@@ -35,28 +35,45 @@ def read_requests(
     `trouble` hears what can't be read, and the rest is read all the same; without it, Unreadable.
     """
     with tempfile.TemporaryDirectory() as directory:
-        files = list(_files(places, Path(directory), trouble))
+        found = list(files(places, Path(directory), trouble))
         answers = Answers()
-        apart = {path for path, name in files if len(files) > 1 and _answers(path, name)}
-        if len(apart) == len(files):
+        apart = {path for path, name in found if len(found) > 1 and _answers(path, name)}
+        if len(apart) == len(found):
             apart.clear()
-        for path, name in files:
+        for path, name in found:
             if path in apart:
                 for answer in _heard(path, told, name, trouble):
                     answers.add(answer)
-        for path, name in files:
+        for path, name in found:
             if path not in apart:
                 for asked in _heard(path, told, name, trouble):
                     yield answers.join(asked)
         yield from answers.left()
 
 
-def read_file(path: Path, told: Signs = NO_SIGNS, *, name: str = "") -> Iterator[Asked]:
-    """The requests of one file, which messages call `name`. Raises Unreadable."""
+def read_file(
+    path: Path,
+    told: Signs = NO_SIGNS,
+    *,
+    name: str = "",
+    tap: Callable[[Origin, Any], None] | None = None,
+) -> Iterator[Asked]:
+    """The requests of one file, which messages call `name`. Raises Unreadable.
+
+    `tap` hears of each value of the file before its requests come.
+    """
     shown = name or str(path)
     kind, found = _opened(path, shown)
     numbered = ((Origin(shown, number), value) for number, value in found)
-    yield from kind.read(numbered, told)
+    yield from kind.read(numbered if tap is None else _tapped(numbered, tap), told)
+
+
+def _tapped(
+    numbered: Iterator[tuple[Origin, Any]], tap: Callable[[Origin, Any], None]
+) -> Iterator[tuple[Origin, Any]]:
+    for origin, value in numbered:
+        tap(origin, value)
+        yield origin, value
 
 
 def _opened(path: Path, shown: str) -> tuple[Kind, Iterator[tuple[int, Any]]]:
@@ -97,7 +114,7 @@ def _strange(first: Sequence[tuple[int, Any]]) -> int:
     return next(number for number, value in first if not isinstance(value, dict))
 
 
-def _files(
+def files(
     places: Sequence[str], directory: Path, trouble: Trouble | None
 ) -> Iterator[tuple[Path, str]]:
     """Each file, and what messages call it. Standard input becomes one in `directory`."""

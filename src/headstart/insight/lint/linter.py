@@ -88,6 +88,17 @@ class Linter:
         )
         return in_order(found)
 
+    @property
+    def broken(self) -> list[Gathered]:
+        """The breaks behind the findings."""
+        return [*self._breaks]
+
+    @property
+    def causes(self) -> list[Cause]:
+        """Of the findings, in the order in which they are listed in `causes`."""
+        found = {each.code for each in self.findings()}
+        return [cause for cause, about in ABOUT.items() if about.code in found]
+
     def _add(self, misplaced: Misplaced, origin: Origin) -> None:
         marked = self._marked.setdefault(misplaced.cause, _Marked(misplaced, origin, 0))
         marked.times += 1

@@ -1,19 +1,33 @@
 """Lints for a person or a program: the report on stdout, troubles on stderr."""
 
 import sys
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from headstart.insight.asked.count import Counter, Estimate, TokenizerFile
 from headstart.insight.asked.detect import Signs
 from headstart.insight.asked.errors import Unreadable
 from headstart.insight.asked.source import read_requests
+from headstart.insight.causes import ABOUT
 from headstart.insight.findings.place import Place
 from headstart.insight.findings.render import Form, render
-from headstart.insight.findings.report import IMPOSSIBLE, FailOn, Report, Trouble, exit_code
+from headstart.insight.findings.report import (
+    CLEAN,
+    FINDINGS,
+    IMPOSSIBLE,
+    FailOn,
+    Report,
+    Trouble,
+    exit_code,
+)
+from headstart.insight.findings.rule import Rule
 from headstart.insight.findings.selection import Selection, UnknownCode, codes
 from headstart.insight.findings.text import troubles
+from headstart.insight.fix.main import Recording, fix_all, said
+from headstart.insight.fix.records import sources
 from headstart.insight.lint.linter import Linter
 from headstart.insight.lint.rules import RULES
 from headstart.insight.shown import plain, redacted
@@ -47,8 +61,10 @@ def main(given: Given) -> int:
         print(f"{TOOL}: {error}", file=sys.stderr)
         return IMPOSSIBLE
     linter = Linter(count, show=redacted if given.redact else plain)
-    problems = []
     signs = Signs("" if given.provider == "auto" else given.provider, model=given.model or "")
+    if given.fixed is not None:
+        return _fix(given, given.fixed, rules, selection, count, linter, signs)
+    problems = []
     for place in given.places:
         try:
             for asked in read_requests([place], signs):
@@ -56,14 +72,57 @@ def main(given: Given) -> int:
                     linter.hear(asked)
         except Unreadable as error:
             problems.append(Trouble(Place(place), str(error).removeprefix(f"{place}: ")))
-    report = Report(
-        TOOL,
-        rules,
-        [finding for finding in linter.findings() if finding.code in selection],
-        linter.requests,
-        "requests",
-        problems,
-    )
+    return _said(given, _report(rules, selection, linter, problems))
+
+
+def _fix(
+    given: Given,
+    out: Path,
+    rules: Sequence[Rule],
+    selection: Selection,
+    count: Counter,
+    linter: Linter,
+    signs: Signs,
+) -> int:
+    """The findings, and what was done about them; 0 where none of those that count is left."""
+    if out.exists():
+        print(f"{TOOL}: {out}: is there already, and nothing is overwritten", file=sys.stderr)
+        return IMPOSSIBLE
+    with tempfile.TemporaryDirectory() as directory:
+        try:
+            recording = Recording([*sources(given.places, Path(directory))], signs)
+            for asked in recording:
+                linter.hear(asked)
+            chosen = [cause for cause in linter.causes if ABOUT[cause].code in selection]
+            fixed = fix_all(
+                recording,
+                out,
+                broken=[each for each in linter.broken if each.first.cause in chosen],
+                found=chosen,
+                count=count,
+                now=datetime.now(UTC),
+            )
+        except (Unreadable, OSError) as error:
+            print(f"{TOOL}: {error}", file=sys.stderr)
+            return IMPOSSIBLE
+    report = _report(rules, selection, linter, ())
+    code = _said(given, report)
+    # Beside a form for programs it is for people all the same.
+    print(said(fixed, out, count), end="", file=None if given.form == "text" else sys.stderr)
+    counts = FailOn.parse(given.fail_on)
+    left = {ABOUT[cause].code for cause in fixed.left}
+    still = [each for each in report.findings if each.code in left and counts(each)]
+    return code if still or code != FINDINGS else CLEAN
+
+
+def _report(
+    rules: Sequence[Rule], selection: Selection, linter: Linter, problems: Sequence[Trouble]
+) -> Report:
+    found = [finding for finding in linter.findings() if finding.code in selection]
+    return Report(TOOL, rules, found, linter.requests, "requests", problems)
+
+
+def _said(given: Given, report: Report) -> int:
     for line in troubles(report):
         print(line, file=sys.stderr)
     print(render(report, given.form), end="")

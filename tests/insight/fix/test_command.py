@@ -1,0 +1,81 @@
+"""`headstart lint --fix --write OUT`, as its command runs it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.insight.fix.recorded import write
+
+from headstart.insight.lint.main import Given, main
+
+RULES = (
+    "Always be short. " + "Parcels of the firm go out at noon, and returns come in by rail. " * 30
+)
+LINES = [
+    {
+        "time": 1000.0 + minute,
+        "session": f"s{minute}",
+        "note": "kept",
+        "body": {
+            "model": "deepseek-chat",
+            "messages": [
+                {"role": "system", "content": f"Current time: 10:2{minute}:07\n\n{RULES}"},
+                {"role": "user", "content": f"Where is parcel {minute}?"},
+            ],
+        },
+    }
+    for minute in range(4)
+]
+
+
+def lint(place: Path, out: Path, **more: Any) -> int:
+    return main(Given([str(place)], provider="deepseek", fixed=out, **more))
+
+
+def test_recorded_lines_keep_all_but_the_body_and_the_gain_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out.jsonl"
+    assert lint(write(tmp_path / "in.jsonl", LINES), out) == 0
+    said = capsys.readouterr().out
+    assert "moved to the end of the system prompt: 4 requests" in said
+    assert "proved by replay (contract deepseek)" in said
+    new = [json.loads(line) for line in out.read_text().splitlines()]
+    for old, now in zip(LINES, new, strict=True):
+        assert {**now, "body": old["body"]} == old
+        system, question = now["body"]["messages"]
+        clock = old["body"]["messages"][0]["content"].split("\n")[0]  # type: ignore[index]
+        assert system["content"] == f"{RULES.rstrip()}\n\n{clock}"
+        assert question == old["body"]["messages"][1]  # type: ignore[index]
+    assert main(Given([str(out)], provider="deepseek")) == 0
+
+
+def test_a_line_that_also_instructs_stays_and_counts_as_found(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = json.loads(json.dumps(LINES).replace("Current time", "Never say that it is"))
+    out = tmp_path / "out.jsonl"
+    place = write(tmp_path / "in.jsonl", told)
+    assert lint(place, out) == 1
+    assert "instructions keep their place" in capsys.readouterr().out
+    assert out.read_bytes() == place.read_bytes()
+
+
+def test_nothing_is_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = write(tmp_path / "in.jsonl", LINES)
+    before = place.read_bytes()
+    assert lint(place, place) == 2
+    assert place.read_bytes() == before
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_a_broken_line_is_one_line_and_leaves_no_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = write(tmp_path / "in.jsonl", LINES)
+    place.write_text(place.read_text() + '{"body": ')
+    out = tmp_path / "out.jsonl"
+    assert lint(place, out) == 2
+    assert not out.exists()
+    assert len(capsys.readouterr().err.splitlines()) == 1
