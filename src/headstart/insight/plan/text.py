@@ -93,4 +93,6 @@ def _bytes(size: float) -> str:
 
 
 def _seconds(seconds: float) -> str:
+    if seconds >= 1000:
+        return f"{seconds:,.0f} s"
     return f"{seconds:.3g} s" if seconds >= 10 else f"{seconds * 1000:,.4g} ms"
