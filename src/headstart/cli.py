@@ -51,6 +51,10 @@ COMMANDS = {
         "headstart.insight.report.command:report",
         "Say what recorded requests read from the cache, what that cost, and what to change.",
     ),
+    "layout": (
+        "headstart.insight.layout.command:layout",
+        "Lay a prompt out by how long its parts stay the same, and prove what that gains.",
+    ),
     "replay": (
         "headstart.insight.replay.command:replay",
         "Replay recorded requests against the cache: what it would hit, by policy and capacity.",
