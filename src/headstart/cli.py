@@ -35,6 +35,10 @@ COMMANDS = {
         "headstart.insight.plan.command:plan",
         "Say what a prefix cache is worth: memory, operations, time to first token and money.",
     ),
+    "demo": (
+        "headstart.insight.demo.command:demo",
+        "Show the reports on made-up traffic, with the commands to type next.",
+    ),
     "lint": (
         "headstart.insight.lint.command:lint",
         "Find what keeps prompts from being read from a cache, in their bodies alone.",
