@@ -7,14 +7,14 @@ from headstart.insight.demo.traffic import APPS, CODE
 
 
 def write(directory: Path) -> list[Path]:
-    """A log for each application, one request alone, and a source file. Raises OSError."""
+    """A log for each application, two requests alone, and a source file. Raises OSError."""
     directory.mkdir(parents=True, exist_ok=True)
     written = []
     for app in APPS.values():
         lines = [json.dumps(sent.line(), ensure_ascii=False) for sent in app.sent()]
         written.append(_put(directory / f"{app.name}.jsonl", "\n".join(lines) + "\n"))
-    request = APPS["support"].sent()[0].body
-    written.append(_put(directory / "request.json", json.dumps(request, indent=2) + "\n"))
+    for name, sent in zip(("request", "next"), APPS["support"].sent(), strict=False):
+        written.append(_put(directory / f"{name}.json", json.dumps(sent.body, indent=2) + "\n"))
     written.append(_put(directory / "agent.py", CODE))
     return written
 

@@ -4,11 +4,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from headstart.insight.explain import main as explain
 from headstart.insight.layout import main as layout
 from headstart.insight.lint import main as lint
 from headstart.insight.lint_code import main as lint_code
 from headstart.insight.lint_code.settings import Settings
 from headstart.insight.plan import main as plan
+from headstart.insight.report import main as report
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,18 @@ STEPS: Sequence[Step] = (
         "A support agent that never reads what it wrote: what breaks its prefix?",
         "headstart lint support.jsonl",
         lambda: lint.main(lint.Given(["support.jsonl"])),
+    ),
+    Step(
+        "Two of its requests: where does the second leave the first, and what is lost?",
+        "headstart explain request.json next.json",
+        lambda: explain.main(explain.Given("request.json", "next.json")),
+        24,
+    ),
+    Step(
+        "What did it read, what did it cost, and what would change that?",
+        "headstart report support.jsonl",
+        lambda: report.main(report.Given(["support.jsonl"])),
+        30,
     ),
     Step(
         "Where does the clock come from?",
