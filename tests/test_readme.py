@@ -10,6 +10,8 @@ import pytest
 
 from headstart.cache import POLICIES, Reason
 from headstart.insight.bench.launch import serving
+from headstart.insight.demo.files import write
+from headstart.insight.layout import main as layout
 
 README = Path(__file__).parents[1] / "README.md"
 SOURCE = README.parent / "src" / "headstart"
@@ -19,8 +21,7 @@ ADDRESS = "127.0.0.1:8000"
 @pytest.fixture(scope="module")
 def printed(default_model_path: Path) -> list[str]:
     """What the scripts print, run one after the other against one server."""
-    scripts = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
-    assert all(ADDRESS in script for script in scripts)
+    scripts = [script for script in python_scripts() if ADDRESS in script]
 
     async def run() -> list[str]:
         async with serving(("--kv-memory", "256MiB", "--as", "anthropic=claude-opus-5")) as server:
@@ -32,6 +33,10 @@ def printed(default_model_path: Path) -> list[str]:
             ]
 
     return asyncio.run(run())
+
+
+def python_scripts() -> list[str]:
+    return re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
 
 
 def run_script(code: str) -> str:
@@ -63,6 +68,24 @@ def test_with_anthropics_sdk_the_second_call_reads_what_the_first_one_wrote(
     assert written == read > 512
     assert none == nothing == 0
     assert 0 < fewer <= few < 48
+
+
+def test_the_layout_in_the_readme_refuses_the_clock_and_marks_what_stays() -> None:
+    (script,) = [script for script in python_scripts() if ADDRESS not in script]
+    refused, *bodies = run_script(script).splitlines()
+    assert refused == "clock: 09:10:19"
+    assert [body.split()[0] for body in bodies] == ["marked", "marked"]
+    assert all("The current time is 09:1" in body for body in bodies)
+
+
+def test_the_reports_in_the_readme_are_what_the_commands_print(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (shown,) = re.findall(r"```console\n(.*?)```", README.read_text(), re.DOTALL)
+    write(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert layout.main(layout.Given("support.jsonl")) == 1
+    assert shown.endswith(f"$ headstart layout support.jsonl\n{capsys.readouterr().out}")
 
 
 def test_the_readme_lists_every_endpoint_and_no_other() -> None:

@@ -35,6 +35,10 @@ COMMANDS = {
         "headstart.insight.plan.command:plan",
         "Say what a prefix cache is worth: memory, operations, time to first token and money.",
     ),
+    "demo": (
+        "headstart.insight.demo.command:demo",
+        "Show the reports on made-up traffic, with the commands to type next.",
+    ),
     "lint": (
         "headstart.insight.lint.command:lint",
         "Find what keeps prompts from being read from a cache, in their bodies alone.",
@@ -50,6 +54,10 @@ COMMANDS = {
     "report": (
         "headstart.insight.report.command:report",
         "Say what recorded requests read from the cache, what that cost, and what to change.",
+    ),
+    "layout": (
+        "headstart.insight.layout.command:layout",
+        "Lay a prompt out by how long its parts stay the same, and prove what that gains.",
     ),
     "replay": (
         "headstart.insight.replay.command:replay",

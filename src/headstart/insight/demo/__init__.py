@@ -1,0 +1,1 @@
+"""`headstart demo`: made-up traffic through every report, with the commands to type next."""

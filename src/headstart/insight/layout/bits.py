@@ -1,0 +1,89 @@
+"""A request cut into bits, each of one segment."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from headstart.insight.asked.asked import Asked
+from headstart.insight.asked.piece import EARLY, Piece
+from headstart.insight.causes import Cause
+from headstart.insight.compare.volatile import suspects
+from headstart.insight.layout.clauses import clauses
+from headstart.insight.layout.segment import Segment
+
+Key = tuple[str | int, ...]
+"""Names the same place in all requests of a family."""
+_OF_SESSION = re.compile(r"sess|conv|thread|user|usr|会话|用户", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Bit:
+    """A stretch of a piece, or a whole one."""
+
+    key: Key
+    segment: Segment
+    piece: Piece
+    text: str
+    seen: bool
+    """Whether its segment was seen in the requests; else it is told by its looks."""
+
+
+def keys(asked: Asked) -> Iterator[tuple[Key, Piece]]:
+    """Each piece with the place that it has: a tool's is its name, wherever it stands."""
+    numbers: dict[Key, int] = {}
+    messages: dict[int, int] = {}
+    for piece in asked.pieces:
+        group: Key
+        if piece.kind == "tool":
+            group = ("tool", piece.name)
+        elif piece.kind in EARLY:
+            group = ("system",)
+        else:
+            group = ("message", messages.setdefault(piece.message, len(messages)))
+        number = numbers.get(group, 0)
+        numbers[group] = number + 1
+        yield (*group, number), piece
+
+
+def by_looks(asked: Asked) -> list[Bit]:
+    """One request alone: what is in front of the conversation stays unless it looks otherwise,
+    the conversation stays for its session, and the last message is new."""
+    last = max((piece.message for piece in asked.pieces if piece.kind not in EARLY), default=-1)
+    found: list[Bit] = []
+    for key, piece in keys(asked):
+        if piece.kind not in EARLY:
+            segment = Segment.NOW if piece.message == last else Segment.SESSION
+            found.append(Bit(key, segment, piece, piece.text, seen=False))
+        elif piece.kind == "tool" or piece.media:
+            found.append(Bit(key, Segment.ALWAYS, piece, piece.text, seen=False))
+        else:
+            found += looked(key, piece, piece.text)
+    return found
+
+
+def looked(
+    key: Key, piece: Piece, text: str, *, only: Sequence[Segment] = tuple(Segment)
+) -> Iterator[Bit]:
+    """A text in stretches of clauses that look alike. `only`: what is believed of looks."""
+    runs: list[tuple[Segment, str]] = []
+    at = 0
+    spots = list(suspects(text))
+    for clause in clauses(text):
+        end = at + len(clause)
+        told = [_segment(spot.cause, text[at:end]) for spot in spots if at <= spot.begin < end]
+        segment = max((each for each in told if each in only), default=Segment.ALWAYS)
+        if runs and runs[-1][0] is segment:
+            runs[-1] = segment, runs[-1][1] + clause
+        else:
+            runs.append((segment, clause))
+        at = end
+    for number, (segment, said) in enumerate(runs):
+        yield Bit((*key, "look", number), segment, piece, said, seen=False)
+
+
+def _segment(cause: Cause, text: str) -> Segment:
+    if cause is Cause.DATE:
+        return Segment.DAILY
+    if cause is Cause.IDENTIFIER and _OF_SESSION.search(text):
+        return Segment.SESSION
+    return Segment.NOW

@@ -1,0 +1,1 @@
+"""A layout as each vendor's body."""
