@@ -3,8 +3,10 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from time import time
 
 from headstart.insight.explain import main as explain
+from headstart.insight.explain.explanation import Wanted
 from headstart.insight.layout import main as layout
 from headstart.insight.lint import main as lint
 from headstart.insight.lint_code import main as lint_code
@@ -35,7 +37,7 @@ STEPS: Sequence[Step] = (
     Step(
         "Two of its requests: where does the second leave the first, and what is lost?",
         "headstart explain request.json next.json",
-        lambda: explain.main(explain.Given("request.json", "next.json")),
+        lambda: explain.main(explain.Given("request.json", "next.json", wanted=Wanted(now=time()))),
         24,
     ),
     Step(

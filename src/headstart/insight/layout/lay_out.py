@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from itertools import pairwise
 
 from headstart.insight.asked.asked import Asked
@@ -22,6 +23,8 @@ from headstart.insight.layout.segment import Segment
 from headstart.insight.shown import Show
 from headstart.ledger import Profile
 
+WORTH = Decimal("0.95")
+"""Of the cost as given: what saves less is not worth another order."""
 SOME = 64
 """Tokens behind a part that are worth moving it for: the least that any vendor caches."""
 
@@ -51,8 +54,8 @@ def _family(family: Family, counts: Counts, prover: Prover, block: int, show: Sh
     marking, suggested = prover.best(requests, order, profile)
     count = 1 if alone else len(requests)
     parts = _parts(cut[:count], counts, show)
-    if (suggested.refused, suggested.weight) >= (given.refused, given.weight):
-        # Nothing is gained, so it stands well.
+    if (suggested.refused, suggested.weight) >= (given.refused, given.weight * WORTH):
+        # Nothing much is gained, so it stands well.
         suggested, marking, order = given, None, [as_given(bits) for bits in cut]
         parts = [replace(part, to="") for part in parts]
     sizes = _sizes(order[:count], counts, block)
