@@ -1,7 +1,7 @@
 """From a taint that reaches a prompt to a finding."""
 
 from headstart.insight.findings.finding import Finding, Severity, Step
-from headstart.insight.lint_code.machine import Hit
+from headstart.insight.lint_code.machine.hits import Hit
 from headstart.insight.lint_code.rules import TOLD
 
 _FIXED = (

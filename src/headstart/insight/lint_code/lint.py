@@ -15,7 +15,8 @@ from headstart.insight.lint_code.ignore import kept
 from headstart.insight.lint_code.javascript.names import JAVASCRIPT
 from headstart.insight.lint_code.jinja.prompts import ENDINGS, is_prompt
 from headstart.insight.lint_code.jinja.template import judge
-from headstart.insight.lint_code.machine import Hit, Machine
+from headstart.insight.lint_code.machine.hits import Hit
+from headstart.insight.lint_code.machine.machine import Machine
 from headstart.insight.lint_code.python.lower import lower
 from headstart.insight.lint_code.python.names import PYTHON
 from headstart.insight.lint_code.rules import RULES

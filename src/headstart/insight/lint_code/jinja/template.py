@@ -17,7 +17,7 @@ from headstart.insight.lint_code.jinja.names import (
     STABLE,
 )
 from headstart.insight.lint_code.jinja.tags import environment
-from headstart.insight.lint_code.machine import Hit
+from headstart.insight.lint_code.machine.hits import Hit
 from headstart.insight.lint_code.taint import Cause, Taint
 
 STABLE_AFTER = 64

@@ -1,0 +1,178 @@
+"""Runs functions, once for each kind of arguments."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from headstart.insight.lint_code import ir
+from headstart.insight.lint_code.language import BAG
+from headstart.insight.lint_code.machine.frame import Frame
+from headstart.insight.lint_code.machine.steps import taint_of
+from headstart.insight.lint_code.machine.widened import widened
+from headstart.insight.lint_code.prompt import Early
+from headstart.insight.lint_code.sinks import PROMPT_DECORATORS
+from headstart.insight.lint_code.taint import NONE, Taint
+from headstart.insight.lint_code.values import (
+    CLEAN,
+    Closure,
+    Item,
+    Object,
+    Scope,
+    Value,
+    array,
+    join,
+    record,
+    union,
+)
+
+if TYPE_CHECKING:
+    from headstart.insight.lint_code.machine.machine import Machine
+
+
+MAX_DEPTH = 8
+MAX_BODIES = 200
+"""Runs of functions that one function may cause; beyond it nothing is known of results."""
+
+
+class Functions:
+    """With what has come of each run in this round."""
+
+    def __init__(self, run: "Machine") -> None:
+        self._run = run
+        self._met: dict[int, Closure] = {}
+        self._called: set[int] = set()
+        self._memo: dict[tuple[object, ...], Value] = {}
+        self._running: list[int] = []
+        self._bodies = 0
+        """That were run since a module or a function was begun on its own."""
+
+    def forget(self) -> None:
+        """What they gave; not which there are, and which are called."""
+        self._memo.clear()
+
+    def begin(self) -> None:
+        """What comes now may run MAX_BODIES of its own."""
+        self._bodies = 0
+
+    def met(self, closure: Closure) -> Closure:
+        """The same, remembered as one that may be called from outside."""
+        self._met[id(closure.function)] = closure
+        return closure
+
+    def all_alone(self) -> None:
+        """Each that was met, and those that are met meanwhile."""
+        done: set[int] = set()
+        while rest := [each for key, each in self._met.items() if key not in done]:
+            for closure in rest:
+                done.add(id(closure.function))
+                try:
+                    self._alone(closure)
+                except RecursionError:
+                    self._running.clear()
+                    self._run.too_deep.add(closure.scope.module.path)
+
+    def _alone(self, closure: Closure) -> None:
+        """The function with unknown arguments, as anyone may call it."""
+        bound = closure.bound
+        klass = self._run.classes.of(closure.scope)
+        if bound is None and klass is not None:
+            bound = Value(shape=Object(klass))
+        function = closure.function
+        self.begin()
+        unseen = id(function) not in self._called
+        got = self.invoke(Closure(function, closure.scope, bound), (), {}, False, hints=unseen)
+        if function.decorators & PROMPT_DECORATORS:
+            frame = Frame(closure.scope, fixed=False)
+            self._run.hits.report(Early("the system prompt", got.taints), function, frame)
+
+    def invoke(
+        self,
+        closure: Closure,
+        args: Sequence[Value],
+        named: dict[str, Value],
+        fixed: bool,
+        *,
+        hints: bool | None = None,
+    ) -> Value:
+        """What it gives for these arguments. `hints`: nobody calls it, so its parameters are what
+        their names say; None where somebody does, just now."""
+        function = closure.function
+        args = [widened(arg) for arg in args]
+        named = {name: widened(arg) for name, arg in named.items()}
+        if hints is None:
+            self._called.add(id(function))
+        if id(function) in self._running or len(self._running) >= MAX_DEPTH:
+            return CLEAN
+        key = (id(function), id(closure.scope), closure.bound, tuple(args), tuple(named.items()))
+        whole_key = (*key, fixed, hints)
+        if whole_key not in self._memo:
+            if self._bodies >= MAX_BODIES:
+                return CLEAN
+            self._bodies += 1
+            self._running.append(id(function))
+            self._memo[whole_key] = self._body(closure, args, named, fixed, bool(hints))
+            self._running.pop()
+        return self._memo[whole_key]
+
+    def _body(
+        self,
+        closure: Closure,
+        args: Sequence[Value],
+        named: dict[str, Value],
+        fixed: bool,
+        hints: bool,
+    ) -> Value:
+        function = closure.function
+        frame = Frame(Scope(closure.scope.module, outer=closure.scope), fixed)
+        self._bind(closure, args, named, frame, hints)
+        self._run.statements.block(function.body, frame)
+        if frame.yielded:
+            return array(frame.yielded, union(item.value for item in frame.yielded).taints)
+        return join(frame.returned) if frame.returned else CLEAN
+
+    def _bind(
+        self,
+        closure: Closure,
+        args: Sequence[Value],
+        named: dict[str, Value],
+        frame: Frame,
+        hints: bool,
+    ) -> None:
+        names, function = frame.scope.names, closure.function
+        params = list(function.params)
+        if closure.bound is not None:
+            if self._run.language(frame).explicit_self and params:
+                names[params.pop(0).name] = closure.bound
+            else:
+                names["this"] = closure.bound
+        rest = list(args)
+        unused = dict(named)
+        for param in params:
+            if param.kind == "rest":
+                value = array(Item(arg) for arg in rest)
+                rest = []
+            elif param.kind == "named_rest":
+                value = record(unused.items())
+            elif param.name in unused:
+                value = unused.pop(param.name)
+            elif rest and param.kind == "plain":
+                value = rest.pop(0)
+            else:
+                value = (
+                    CLEAN
+                    if param.default is None
+                    else self._run.expressions.eval(param.default, frame)
+                )
+                value = Value(
+                    value.taints | self._hinted(param, function, frame, hints), value.shape
+                )
+            names[param.name] = value
+            if param.target is not None:
+                self._run.places.store(param.target, value, frame, fresh=True)
+
+    def _hinted(
+        self, param: ir.Param, function: ir.Function, frame: Frame, hints: bool
+    ) -> frozenset[Taint]:
+        if param.is_set:
+            return frozenset({taint_of(BAG, function.at, frame)})
+        cause = self._run.language(frame).parameters.get(param.name) if hints else None
+        return NONE if cause is None else frozenset({taint_of(cause, function.at, frame)})
