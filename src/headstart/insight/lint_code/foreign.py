@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from headstart.insight.lint_code.language import (
     CLOCK,
@@ -76,11 +77,11 @@ class Made:
     named: Mapping[str, Value]
     call: Caller
     new: bool = False
+    last: str = field(init=False)
+    """The name without its path."""
 
-    @property
-    def last(self) -> str:
-        """The name without its path."""
-        return self.name.rsplit(".", 1)[-1].removesuffix("()")
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "last", self.name.rsplit(".", 1)[-1].removesuffix("()"))
 
     @property
     def given(self) -> Value:
@@ -175,7 +176,7 @@ def result(made: Made, language: Language) -> Value:
     last, name = made.last, made.name
     if isinstance(made.receiver.shape, Template) and last in {*_FILLS, "pipe"}:
         return Value(shape=made.receiver.shape)
-    if any(name.endswith(each) for each in _PROMPTS):
+    if name.endswith(_PROMPTS):
         return _template(made.arg(0))
     if last in language.counts:
         return CLEAN
@@ -240,6 +241,7 @@ def _is_day(made: Made) -> bool:
     return made.last in {"date", "toDateString", "toLocaleDateString"} and not made.args
 
 
+@lru_cache(4096)
 def _makes_text(name: str) -> bool:
     parts = re.findall(r"[A-Z]?[a-z0-9]+|[A-Z]+", name)
     return any(part.lower() in WORDS for part in parts)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from headstart.insight.lint_code.language import words
@@ -91,8 +92,8 @@ _BODIES = words("json data content body")
 class Sent:
     """A call of something foreign, as the sinks see it."""
 
-    callee: tuple[str, ...]
-    """The names of its path, outermost first, without calls in between."""
+    name: str
+    """Qualified, with `()` for calls in between."""
     args: Sequence[Value]
     named: Mapping[str, Value]
     objects: bool
@@ -100,8 +101,14 @@ class Sent:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The path without what only changes how the answer comes."""
-        return tuple(name for name in self.callee if name not in _BETWEEN)
+        """The path, outermost first, without what only changes how the answer comes."""
+        return _path(self.name)
+
+
+@lru_cache(4096)
+def _path(name: str) -> tuple[str, ...]:
+    names = (part.removesuffix("()") for part in name.split("."))
+    return tuple(part for part in names if part not in _BETWEEN)
 
 
 def answers(sent: Sent) -> bool:
@@ -124,6 +131,8 @@ def early(sent: Sent) -> Iterator[Early]:
             yield from _prompt(dict(body.fields), _CHAT)
     else:
         named = _fields(sent) if sent.objects else sent.named
+        if not named:
+            return
         yield from _prompt({k: v for k, v in named.items() if k in _NAMED_ANYWHERE}, _CHAT)
         if "messages" in named and _is_conversation(named["messages"]):
             yield from in_messages("messages", named["messages"], alone=True)
@@ -131,6 +140,8 @@ def early(sent: Sent) -> Iterator[Early]:
 
 def _prompt(fields: Mapping[str, Value], parts: Mapping[str, Part]) -> Iterator[Early]:
     given = {name: (part, fields[name]) for name, part in parts.items() if name in fields}
+    if not given:
+        return
     for _, config in [each for each in given.values() if each[0] == "config"]:
         if isinstance(config.shape, Record):
             inside = dict(config.shape.fields)

@@ -139,19 +139,32 @@ class Template:
 Shape: TypeAlias = Text | Array | Record | Foreign | Closure | Klass | Object | Space | Template
 
 
-@dataclass(frozen=True, slots=True)
 class Value:
-    """`taints` are of the whole and of every part."""
+    """`taints` are of the whole and of every part. Never changed once it is made.
 
-    taints: Taints = NONE
-    shape: Shape | None = None
-    _hash: int = field(init=False, repr=False, compare=False)
-    """Values are deep, and asked for often."""
+    No dataclass: most values are made and dropped, so making one must be cheap; the few that are
+    compared are deep, so their hash is kept."""
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_hash", hash((self.taints, self.shape)))
+    __slots__ = ("_hash", "shape", "taints")
+
+    def __init__(self, taints: Taints = NONE, shape: Shape | None = None) -> None:
+        self.taints = taints
+        self.shape = shape
+        self._hash: int | None = None
+
+    def __repr__(self) -> str:
+        return f"Value({self.taints!r}, {self.shape!r})"
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, Value) or hash(self) != hash(other):
+            return False
+        return self.taints == other.taints and self.shape == other.shape
 
     def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash((self.taints, self.shape))
         return self._hash
 
     def tainted(self, change: Callable[[Taint], Taint]) -> "Value":
@@ -207,8 +220,12 @@ def record(fields: Iterable[tuple[str, Value]], rest: Value | None = None) -> Va
 def join(values: Iterable[Value]) -> Value:
     """Any one of these."""
     given = list(values)
-    if all(value is given[0] for value in given):
-        return given[0]
+    first = given[0]
+    for value in given:
+        if value is not first:
+            break
+    else:
+        return first
     different = list(dict.fromkeys(given))
     if len(different) == 1:
         return different[0]
@@ -269,7 +286,10 @@ def _union_of(pieces: Iterable["str | Value"]) -> Value:
 
 
 def _union(values: Iterable[Value]) -> Taints:
-    return NONE.union(*(value.taints for value in values))
+    tainted = [value.taints for value in values if value.taints]
+    if not tainted:
+        return NONE
+    return tainted[0] if len(tainted) == 1 else NONE.union(*tainted)
 
 
 def _deep(shape: Shape | None, change: Callable[[Taint], Taint]) -> Shape | None:

@@ -86,6 +86,8 @@ class _Lowerer:
     def at(self, node: Node) -> ir.At:
         row, column = node.start_point
         line = self._lines[row] if row < len(self._lines) else ""
+        if line.isascii():
+            return ir.At(row + 1, min(column, len(line)) + 1)
         return ir.At(row + 1, len(line.encode()[:column].decode(errors="ignore")) + 1)
 
     def block(self, nodes: Iterable[Node]) -> tuple[ir.Stmt, ...]:

@@ -104,14 +104,17 @@ class Functions:
             return CLEAN
         key = (id(function), id(closure.scope), closure.bound, tuple(args), tuple(named.items()))
         whole_key = (*key, fixed, hints)
-        if whole_key not in self._memo:
-            if self._bodies >= MAX_BODIES:
-                return CLEAN
-            self._bodies += 1
-            self._running.append(id(function))
-            self._memo[whole_key] = self._body(closure, args, named, fixed, bool(hints))
-            self._running.pop()
-        return self._memo[whole_key]
+        known = self._memo.get(whole_key)
+        if known is not None:
+            return known
+        if self._bodies >= MAX_BODIES:
+            return CLEAN
+        self._bodies += 1
+        self._running.append(id(function))
+        made = self._body(closure, args, named, fixed, bool(hints))
+        self._memo[whole_key] = made
+        self._running.pop()
+        return made
 
     def _body(
         self,

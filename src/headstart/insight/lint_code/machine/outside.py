@@ -44,9 +44,8 @@ class Outside:
         """What comes back; reports what it sends."""
         name = callee.shape.name if isinstance(callee.shape, Foreign) else "*"
         language = self._run.language(frame)
-        path = tuple(part.removesuffix("()") for part in name.split("."))
         said = {name: self._said(name, value) for name, value in named.items()}
-        sent = Sent(path, args, said, objects=not language.explicit_self)
+        sent = Sent(name, args, said, objects=not language.explicit_self)
         for found in early(sent):
             self._run.hits.report(found, node, frame)
         made = foreign.Made(

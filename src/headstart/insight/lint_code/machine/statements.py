@@ -82,14 +82,16 @@ class Statements:
             left = any(isinstance(each, ir.Return) and not each.many for each in body)
             if not left or returned == len(frame.returned):
                 ends.append(dict(names))
-        ends = ends or [before]
+        first, *others = ends or [before]
         names.clear()
-        for end in ends:
+        names.update(first)
+        for end in others:
             for name, value in end.items():
-                if name not in names:
+                other = names.get(name)
+                if other is None:
                     names[name] = value
-                elif names[name] is not value:
-                    names[name] = join((names[name], value))
+                elif other is not value:
+                    names[name] = join((other, value))
 
     def _loop(self, node: ir.Loop, frame: Frame) -> None:
         over = None if node.over is None else self._run.expressions.eval(node.over, frame)

@@ -17,7 +17,7 @@ from headstart.insight.lint_code.values import (
 
 def widened(value: Value) -> Value:
     """An argument without what no rule asks for, so that one run serves many calls."""
-    if value.taints:
+    if value is CLEAN or value.taints:
         return value
     match value.shape:
         case Closure() | Klass() | Object() | Space() | Template():

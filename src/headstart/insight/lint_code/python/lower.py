@@ -28,6 +28,8 @@ class _Lowerer:
 
     def at(self, node: ast.expr | ast.stmt | ast.excepthandler | ast.arg) -> ir.At:
         line = self._lines[node.lineno - 1] if node.lineno <= len(self._lines) else ""
+        if line.isascii():
+            return ir.At(node.lineno, min(node.col_offset, len(line)) + 1)
         column = len(line.encode()[: node.col_offset].decode(errors="ignore"))
         return ir.At(node.lineno, column + 1)
 
