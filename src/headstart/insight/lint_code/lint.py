@@ -26,6 +26,11 @@ from headstart.insight.lint_code.tree import Tree
 TOOL = "headstart lint-code"
 LANGUAGES = {"python": PYTHON, "javascript": JAVASCRIPT}
 TOO_DEEP = "has something that is nested too deeply to be followed"
+TOO_LONG = "has a function that takes too long to be followed"
+GENERATED = "was written by a program, in lines too long for people: judge what it was made of"
+MAX_CHARACTERS = 50_000
+MAX_MEAN_LINE = 300
+"""Characters of a line, on the average, of what has more than MAX_CHARACTERS."""
 HOW_TO_READ_TYPESCRIPT = "is not judged: install the extra with pip install 'headstart[code]'"
 
 
@@ -51,6 +56,7 @@ def lint(
     machine = Machine(Tree(reader.modules, LANGUAGES))
     hits = [*reader.hits, *machine.run()]
     deep = [Trouble(Place(path), TOO_DEEP) for path in sorted(machine.too_deep)]
+    long = [Trouble(Place(path), TOO_LONG) for path in sorted(machine.too_long)]
     chosen = selection or Selection()
     lines = {source.path: source.text.splitlines() for source in sources}
     found = kept((finding(hit) for hit in hits if hit.taint.cause.code in chosen), lines)
@@ -60,7 +66,7 @@ def lint(
         findings=in_order(_once(filter(keep, found))),
         checked=reader.checked,
         problems=[*problems, *reader.problems],
-        abstained=[*reader.abstained, *deep],
+        abstained=[*reader.abstained, *deep, *long],
     )
 
 
@@ -88,6 +94,9 @@ class _Reader:
 
     def read(self, source: Source) -> None:
         suffix = PurePath(source.path).suffix
+        if suffix not in ENDINGS and _is_generated(source.text):
+            self.abstained.append(Trouble(Place(source.path), GENERATED))
+            return
         try:
             if suffix in ENDINGS:
                 if not source.named and not is_prompt(source.path, source.text):
@@ -107,6 +116,12 @@ class _Reader:
             self.abstained.append(Trouble(Place(source.path), HOW_TO_READ_TYPESCRIPT))
         else:
             self.checked += 1
+
+
+def _is_generated(text: str) -> bool:
+    """Bundled or minified."""
+    lines = text.count("\n") + 1
+    return len(text) > MAX_CHARACTERS and len(text) / lines > MAX_MEAN_LINE
 
 
 def _javascript(source: Source) -> ir.Module:

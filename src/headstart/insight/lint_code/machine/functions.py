@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from headstart.insight.lint_code import ir
 from headstart.insight.lint_code.language import BAG
+from headstart.insight.lint_code.machine.budget import TooLong
 from headstart.insight.lint_code.machine.frame import Frame
 from headstart.insight.lint_code.machine.steps import taint_of
 from headstart.insight.lint_code.machine.widened import widened
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 
 
 MAX_DEPTH = 8
-MAX_BODIES = 200
-"""Runs of functions that one function may cause; beyond it nothing is known of results."""
 
 
 class Functions:
@@ -42,16 +41,10 @@ class Functions:
         self._called: set[int] = set()
         self._memo: dict[tuple[object, ...], Value] = {}
         self._running: list[int] = []
-        self._bodies = 0
-        """That were run since a module or a function was begun on its own."""
 
     def forget(self) -> None:
         """What they gave; not which there are, and which are called."""
         self._memo.clear()
-
-    def begin(self) -> None:
-        """What comes now may run MAX_BODIES of its own."""
-        self._bodies = 0
 
     def met(self, closure: Closure) -> Closure:
         """The same, remembered as one that may be called from outside."""
@@ -67,8 +60,9 @@ class Functions:
                 try:
                     self._alone(closure)
                 except RecursionError:
-                    self._running.clear()
                     self._run.too_deep.add(closure.scope.module.path)
+                except TooLong:
+                    self._run.too_long.add(closure.scope.module.path)
 
     def _alone(self, closure: Closure) -> None:
         """The function with unknown arguments, as anyone may call it."""
@@ -77,7 +71,7 @@ class Functions:
         if bound is None and klass is not None:
             bound = Value(shape=Object(klass))
         function = closure.function
-        self.begin()
+        self._run.budget.begin()
         unseen = id(function) not in self._called
         got = self.invoke(Closure(function, closure.scope, bound), (), {}, False, hints=unseen)
         if function.decorators & PROMPT_DECORATORS:
@@ -107,13 +101,14 @@ class Functions:
         known = self._memo.get(whole_key)
         if known is not None:
             return known
-        if self._bodies >= MAX_BODIES:
+        if not self._run.budget.body():
             return CLEAN
-        self._bodies += 1
         self._running.append(id(function))
-        made = self._body(closure, args, named, fixed, bool(hints))
+        try:
+            made = self._body(closure, args, named, fixed, bool(hints))
+        finally:
+            self._running.pop()
         self._memo[whole_key] = made
-        self._running.pop()
         return made
 
     def _body(

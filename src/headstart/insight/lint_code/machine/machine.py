@@ -7,6 +7,7 @@ and what modules import from each other, the second one reports.
 
 from headstart.insight.lint_code.language import Language
 from headstart.insight.lint_code.machine.attributes import Attributes
+from headstart.insight.lint_code.machine.budget import Budget
 from headstart.insight.lint_code.machine.calls import Calls
 from headstart.insight.lint_code.machine.classes import Classes
 from headstart.insight.lint_code.machine.expressions import Expressions
@@ -29,6 +30,9 @@ class Machine:
         self.hits = Hits()
         self.too_deep: set[str] = set()
         """Paths of modules with something that is nested too deeply to be followed."""
+        self.too_long: set[str] = set()
+        """And of those with something that takes too long to be followed."""
+        self.budget = Budget()
         self.modules = Modules(self)
         self.classes = Classes(self)
         self.functions = Functions(self)

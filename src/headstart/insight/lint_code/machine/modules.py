@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from headstart.insight.lint_code import ir
+from headstart.insight.lint_code.machine.budget import TooLong
 from headstart.insight.lint_code.machine.frame import Frame
 from headstart.insight.lint_code.values import (
     CLEAN,
@@ -33,11 +34,13 @@ class Modules:
         scope = self._spaces.setdefault(id(module), Scope(module))
         if id(module) not in self._ran:
             self._ran.add(id(module))
-            self._run.functions.begin()
+            self._run.budget.begin()
             try:
                 self._run.statements.block(module.body, Frame(scope, fixed=True))
             except RecursionError:
                 self._run.too_deep.add(module.path)
+            except TooLong:
+                self._run.too_long.add(module.path)
         return scope
 
     def imported(self, node: ir.Import, frame: Frame) -> Value:

@@ -1,6 +1,6 @@
 """Runs statements."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from headstart.insight.lint_code import ir
@@ -43,8 +43,9 @@ class Statements:
             ir.Outer: self._outer,
         }
 
-    def block(self, body: Iterable[ir.Stmt], frame: Frame) -> None:
-        """All of them, in order."""
+    def block(self, body: Sequence[ir.Stmt], frame: Frame) -> None:
+        """All of them, in order. Raises TooLong."""
+        self._run.budget.spend(len(body))
         for statement in body:
             self._by_kind[type(statement)](statement, frame)
 
