@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
 
 CHATML = (
@@ -25,6 +26,14 @@ CORPUS = [
     "Zürich, naïve café, 東京の天気, 🙂 and numbers: 0 1 2 3 4 5 6 7 8 9.",
     '{"name": "get_weather", "arguments": {"city": "Paris", "unit": "celsius"}}',
 ]
+
+settings.register_profile(
+    "headstart",
+    # How long an example takes says how busy the machine is.
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("headstart")
 
 TinyCheckpoint = Callable[..., Path]
 TinyAdapter = Callable[..., Path]

@@ -37,7 +37,7 @@ prompts = st.lists(st.lists(st.integers(0, 1), max_size=14), min_size=1, max_siz
 
 
 @given(prompts, prompts, st.integers(1, 4), st.booleans())
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_what_is_found_begins_as_what_was_asked_for_and_no_longer(
     index: str, kept: list[list[int]], asked: list[list[int]], size: int, tail: bool
 ) -> None:

@@ -12,7 +12,7 @@ PROMPTS = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(PROMPTS, st.data())
 def test_a_stretch_is_what_the_chain_of_its_tokens_says_however_the_path_is_cut(
     prompts: list[list[int]], data: st.DataObject

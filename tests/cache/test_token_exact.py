@@ -1,7 +1,7 @@
 """A prefix is matched to the token, also where it ends inside a block."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.cache.build import Memory, acquired, cached_tokens, common_prefix, stored
 
@@ -101,7 +101,6 @@ def written_out(plans: list[tuple[int, int, int, int]]) -> list[list[int]]:
     st.sampled_from([1, 2, 3, 7, 16, 50]),
     st.booleans(),
 )
-@settings(deadline=None)
 def test_a_match_is_as_long_as_the_longest_prefix_in_common_with_anything_kept(
     index: str,
     kept: list[tuple[int, int, int, int]],

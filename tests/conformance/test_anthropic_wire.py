@@ -30,6 +30,7 @@ from tests.conformance.anthropic_side import (
     written,
 )
 from tests.conformance.conftest import Serve, Served
+from tests.conformance.served import touched
 
 from headstart.engine.api import Chunk, Engine, GenerateRequest, Generation, Reuse
 
@@ -156,12 +157,12 @@ def test_check_09_and_64_counting_says_what_is_billed_and_touches_nothing(
     fields = dict(body)
     messages = fields.pop("messages")
     engine = side.served.live.engine
-    before = engine.stats().cache
+    before = touched(engine)
     for _ in range(2):
         counted = side.client.messages.count_tokens(
             model=OPUS, messages=said(messages), **fields
         ).input_tokens
-    assert engine.stats().cache == before
+    assert touched(engine) == before
     usage = side.usage(*messages, **fields)
     assert sum(counts(usage)) == counted
     assert sum(by_lifetime(usage)) == written(usage)

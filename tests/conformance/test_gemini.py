@@ -13,7 +13,7 @@ import pytest
 import torch
 from google import genai
 from google.genai import errors, types
-from tests.conformance.served import Clock
+from tests.conformance.served import Clock, touched
 
 from headstart.model.load import load_model
 
@@ -581,7 +581,7 @@ def test_check_64_what_is_counted_is_what_is_billed(
     tool = {"functionDeclarations": [{"name": "f", "description": "Does it."}]}
     system = {"parts": [{"text": "Be brief."}]}
     said = {"contents": [{"parts": [{"text": "How many?"}]}]}
-    before = server.engine.stats().cache
+    before = touched(server.engine)
     counted = [
         server.post(
             f"/v1/models/{MODEL}:countTokens",
@@ -594,7 +594,7 @@ def test_check_64_what_is_counted_is_what_is_billed(
             {"cachedContent": content.name},
         )
     ]
-    assert server.engine.stats().cache == before
+    assert touched(server.engine) == before
     assert (
         alice.models.count_tokens(model=MODEL, contents="How many?").total_tokens
         == (counted[0]["totalTokens"])

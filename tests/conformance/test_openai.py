@@ -12,7 +12,7 @@ from typing import Any
 
 import openai
 import pytest
-from tests.conformance.served import Clock, load, serving
+from tests.conformance.served import Clock, load, serving, touched
 from tests.server.conftest import Live
 
 NEW, NEW_TOO, OLD = "gpt-5.6", "gpt-5.6-sol", "gpt-5.4"
@@ -577,9 +577,9 @@ def test_check_64_counted_tokens_are_billed_tokens_and_touch_nothing(side: Side)
         "tools": [TOOL],
         "previous_response_id": stored.id,
     }
-    before = side.live.engine.stats().cache
+    before = touched(side.live.engine)
     counted = side.client.responses.input_tokens.count(model=NEW, **body).input_tokens
-    assert side.live.engine.stats().cache == before
+    assert touched(side.live.engine) == before
     used = side.ask(body.pop("input"), **body)
     assert used.total == counted
     assert used.cached == 0

@@ -24,7 +24,7 @@ from headstart.contracts.openai_interval import OpenAIInterval
 from headstart.contracts.plan import Plan
 from headstart.contracts.prompt import Prompt
 
-SETTINGS = settings(max_examples=150, deadline=None)
+SETTINGS = settings(max_examples=150)
 
 
 def check_sums(plan: Plan, reused: int) -> None:

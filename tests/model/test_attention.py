@@ -126,7 +126,7 @@ def mixed_steps(draw: st.DrawFn) -> tuple[list[Rows], int]:
     return sequences, size
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     step=mixed_steps(),
     whole=st.booleans(),

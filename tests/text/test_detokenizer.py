@@ -31,7 +31,7 @@ SPOKEN = st.sampled_from(
 )
 TEXTS = UNICODE | SPOKEN
 # The default model's tokenizer is session-wide and never changes.
-SHARED = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+SHARED = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ from headstart.text.codec import Codec
 from headstart.text.errors import TokenizerError
 from headstart.text.pieces import byte_alphabet
 
-SHARED = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+SHARED = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 WriteGguf = Callable[..., Path]
 
 

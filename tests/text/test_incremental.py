@@ -22,7 +22,6 @@ from headstart.text.seams import Encoded, SeamRules
 
 FIXTURES = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-    deadline=None,
     max_examples=60,
 )
 TURN = "<|im_start|>user\nThe quick brown fox jumps over the lazy dog, again and again.<|im_end|>\n"

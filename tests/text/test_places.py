@@ -5,7 +5,7 @@ from bisect import bisect_right
 from itertools import accumulate
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from headstart.text.codec import Codec
@@ -113,7 +113,6 @@ def test_places_in_a_long_text_are_measured_alike_in_any_order(
 
 
 @pytest.mark.parametrize("scope", ["known", "unknown"])
-@settings(deadline=None)
 @given(st.lists(st.text(alphabet=LETTERS, max_size=40), max_size=8), st.data())
 def test_tokens_through_a_place_are_those_that_lie_wholly_before_it(
     default_codec: Codec, scope: str, contents: list[str], data: st.DataObject
@@ -130,7 +129,6 @@ def test_tokens_through_a_place_are_those_that_lie_wholly_before_it(
         assert count == len(ids) or sum(lengths[: count + 1]) > room
 
 
-@settings(deadline=None)
 @given(st.text(alphabet=LETTERS, min_size=1, max_size=200))
 def test_no_token_stands_for_more_characters_than_the_longest(
     default_codec: Codec, text: str

@@ -17,7 +17,7 @@ from tokenizers import Tokenizer
 from headstart.text.chat import Conversation, Message, ToolCall
 from headstart.text.codec import Codec
 
-FIXTURES = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+FIXTURES = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 CHATML = (
     "{% for message in messages %}<|im_start|>{{ message['role'] }}\n"
     "{{ message['content'] }}<|im_end|>\n{% endfor %}{{ '<|im_start|>assistant\n' }}"

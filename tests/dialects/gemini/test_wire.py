@@ -62,7 +62,7 @@ def renamed(value: Any, which: Any) -> Any:
     }
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.randoms(use_true_random=False))
 def test_any_mixture_of_spellings_says_the_same(random: Any) -> None:
     assert fields(renamed(BODY, lambda: random.random() < 0.5)) == fields(BODY)

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from headstart.dialects.anthropic.usage import render_usage as anthropic_usage
@@ -174,25 +174,21 @@ def accounts(draw: st.DrawFn, lifetimes: tuple[str, ...]) -> Account:
     return Account(fresh + read + sum(written.values()), read, draw(tokens), written)
 
 
-@settings(deadline=None)
 @given(accounts(("5m", "1h")))
 def test_what_our_server_says_as_anthropic_comes_back(told: Account) -> None:
     assert account(anthropic_usage(told)) == told
 
 
-@settings(deadline=None)
 @given(accounts(("30m", "12h")))
 def test_what_our_server_says_as_responses_comes_back(told: Account) -> None:
     assert account(response_usage(told)) == told
 
 
-@settings(deadline=None)
 @given(accounts(("30m",)))
 def test_what_our_server_says_as_chat_comes_back(told: Account) -> None:
     assert account(chat_usage(told)) == told
 
 
-@settings(deadline=None)
 @given(accounts(()))
 def test_what_our_server_says_as_deepseek_and_gemini_comes_back(told: Account) -> None:
     assert account(render_hits_and_misses(told)) == told

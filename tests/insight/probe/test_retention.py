@@ -13,7 +13,7 @@ from headstart.insight.probe.retention import Retention, retention, retention_re
 from headstart.insight.probe.script import Usage
 
 WORDS = 100
-few = settings(max_examples=25, deadline=None)
+few = settings(max_examples=25)
 PROMPT = WORDS + 2 + 10
 """The frame and the question are tokens too."""
 

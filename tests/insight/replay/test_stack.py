@@ -7,7 +7,7 @@ from headstart.insight.replay.replay import replay
 from headstart.insight.replay.stack import lru_hit_rates
 
 
-@settings(deadline=None, max_examples=50)  # A run for each capacity.
+@settings(max_examples=50)  # A run for each capacity.
 @given(paths, st.integers(0, 3))
 def test_one_pass_equals_a_run_of_the_cache_at_every_capacity(of: list[Path], part: int) -> None:
     requests = stream(of, part=part)

@@ -52,7 +52,7 @@ def put(body: Any, place: tuple[Any, ...], value: Any) -> None:
     body[place[-1]] = value
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(st.data())
 def test_a_body_with_anything_anywhere_is_read_or_refused(data: st.DataObject) -> None:
     body = json.loads(json.dumps(BODY))

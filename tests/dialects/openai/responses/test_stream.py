@@ -242,7 +242,7 @@ def answers(draw: st.DrawFn) -> list[list[Delta]]:
     return [*pieces, [Finish("tool_calls" if calls and reason == "stop" else reason)]]
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(answers())
 def test_the_stream_adds_up_to_the_whole_response_and_to_what_the_sdk_gathers(
     pieces: list[list[Delta]],

@@ -1,7 +1,7 @@
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from headstart.insight.asked.count.estimate import MOST_WORDS, Estimate, tokens_of
@@ -61,20 +61,17 @@ def test_four_characters_a_token_would_be_far_off_for_chinese() -> None:
 texts = st.text() | st.text("ab_ .(\n\r1-的のア한жλé", max_size=80)
 
 
-@settings(deadline=None)
 @given(texts)
 def test_tokens_are_as_many_as_ids(text: str) -> None:
     estimate = Estimate()
     assert estimate.tokens(text) == len(estimate.ids(text)) == len(list(tokens_of(text)))
 
 
-@settings(deadline=None)
 @given(texts)
 def test_the_stretches_are_the_text(text: str) -> None:
     assert "".join(tokens_of(text)) == text
 
 
-@settings(deadline=None)
 @given(texts, texts)
 def test_equal_beginnings_have_equal_ids_up_to_the_last_word(common: str, rest: str) -> None:
     beginning = common + " "
