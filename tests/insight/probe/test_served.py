@@ -1,4 +1,4 @@
-"""Against `headstart serve` itself: the default model for verdicts, a tiny one for the rest.
+"""Against `headstart serve` itself, with a tiny model: a verdict is about the cache in front of it.
 
 One sample has no interval: the counters alone decide, and no machine is too busy for them.
 """
@@ -45,18 +45,19 @@ def clock_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def cached(default_model_path: Path, clock_file: Path) -> dict[str, Found]:
-    runs = {"on": SHORT, "clock": ("--prefix-file", str(clock_file), "-n", "1")}
-    return probes(("--kv-memory", "256MiB"), runs)
+def checkpoint(tiny_checkpoint: Callable[..., Path]) -> Path:
+    return tiny_checkpoint("llama", max_position_embeddings=4096)
 
 
 @pytest.fixture(scope="module")
-def tiny(tiny_checkpoint: Callable[..., Path]) -> dict[str, Found]:
+def tiny(checkpoint: Path, clock_file: Path) -> dict[str, Found]:
     # 2 layers x 2 KV heads x 16 x K and V x 4 bytes: 512 bytes a token, 8,192 tokens in 4 MiB.
-    checkpoint = tiny_checkpoint("llama", max_position_embeddings=4096)
     serve = ("--model", str(checkpoint), "--dtype", "float32", "--kv-memory", "4MiB")
     runs = {
+        # First, while nothing else lies there.
         "capacity": ("--retention", "--max-wait", "0", "--prefix", "400", "--seed", "7"),
+        "on": SHORT,
+        "clock": ("--prefix-file", str(clock_file), "-n", "1"),
         "openai-responses": ("--dialect", "openai-responses", *SHORT),
         # Above the minimum of Anthropic's contract.
         "anthropic": ("--dialect", "anthropic", "--prefix", "1100", "-n", "1"),
@@ -67,9 +68,9 @@ def tiny(tiny_checkpoint: Callable[..., Path]) -> dict[str, Found]:
 
 @pytest.mark.slow
 def test_with_the_cache_on_reuse_is_proved_and_a_clock_in_front_breaks_it(
-    cached: dict[str, Found],
+    tiny: dict[str, Found],
 ) -> None:
-    status, told = cached["on"]
+    status, told = tiny["on"]
     assert (status, told["verdict"]["name"]) == (0, "counted")
     assert list(told["remarks"]) == ["clock_breaks"]
     assert told["figures"]["hit_rate"]["value"] > 0.99
@@ -77,16 +78,17 @@ def test_with_the_cache_on_reuse_is_proved_and_a_clock_in_front_breaks_it(
 
 @pytest.mark.slow
 def test_with_a_clock_in_the_first_line_the_prompt_is_blamed_and_not_the_cache(
-    cached: dict[str, Found],
+    tiny: dict[str, Found],
 ) -> None:
-    status, told = cached["clock"]
+    status, told = tiny["clock"]
     assert (status, told["verdict"]["name"]) == (1, "broken_by_clock")
     assert told["figures"]["clock_last_hit_rate"]["value"] > 0.9
 
 
 @pytest.mark.slow
-def test_with_the_cache_off_nothing_is_reused(default_model_path: Path) -> None:
-    ((status, told),) = probes(("--no-prefix-cache",), {"off": SHORT}).values()
+def test_with_the_cache_off_nothing_is_reused(checkpoint: Path) -> None:
+    serve = ("--model", str(checkpoint), "--dtype", "float32", "--no-prefix-cache")
+    ((status, told),) = probes(serve, {"off": SHORT}).values()
     assert (status, told["verdict"]["name"]) == (1, "no_reuse")
     assert list(told["remarks"]) == ["no_reuse_with_clock"]
     assert told["figures"]["cached_tokens"]["value"] == 0
