@@ -130,7 +130,7 @@ PLAIN = "The desk knows orders, invoices and parcels of the firm, wherever they 
 
 
 @pytest.mark.slow
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(
     rules=st.lists(RULES, min_size=1, max_size=4, unique=True),
     lines=st.lists(LINES, min_size=1, max_size=4),
