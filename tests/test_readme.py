@@ -7,11 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from headstart.cache import POLICIES, Reason
+from headstart.cli import app
 from headstart.insight.bench.launch import serving
 from headstart.insight.demo.files import write
-from headstart.insight.layout import main as layout
 
 README = Path(__file__).parents[1] / "README.md"
 SOURCE = README.parent / "src" / "headstart"
@@ -78,14 +79,16 @@ def test_the_layout_in_the_readme_refuses_the_clock_and_marks_what_stays() -> No
     assert all("The current time is 09:1" in body for body in bodies)
 
 
-def test_the_reports_in_the_readme_are_what_the_commands_print(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_the_screen_in_the_readme_is_what_the_commands_print(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (shown,) = re.findall(r"```console\n(.*?)```", README.read_text(), re.DOTALL)
+    (screen,) = re.findall(r"```console\n(.*?)```", README.read_text(), re.DOTALL)
+    demo, *steps = re.findall(r"^\$ headstart (.*)\n((?:[^$].*\n|\n)*)", screen, re.MULTILINE)
+    assert demo == ("demo --write samples && cd samples", "")
     write(tmp_path)
     monkeypatch.chdir(tmp_path)
-    assert layout.main(layout.Given("support.jsonl")) == 1
-    assert shown.endswith(f"$ headstart layout support.jsonl\n{capsys.readouterr().out}")
+    for line, shown in steps:
+        assert CliRunner().invoke(app, line.split()).stdout == shown
 
 
 def test_the_readme_lists_every_endpoint_and_no_other() -> None:
