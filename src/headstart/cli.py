@@ -56,7 +56,7 @@ COMMANDS = {
         "Say what recorded requests read from the cache, what that cost, and what to change.",
     ),
     "layout": (
-        "headstart.insight.layout.command:layout",
+        "headstart.insight.layout_command:layout",
         "Lay a prompt out by how long its parts stay the same, and prove what that gains.",
     ),
     "replay": (

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from headstart.insight.asked.asked import Asked, Origin
-from headstart.insight.asked.count import Counts, Estimate, TokenizerFile
+from headstart.insight.asked.count import Counts, counter_of
 from headstart.insight.asked.detect import Signs
 from headstart.insight.asked.prompt import to_prompt
 from headstart.insight.asked.read import read
@@ -42,7 +42,7 @@ def assert_prefix_stable(
     """
     __tracebackhide__ = True
     allowed = {*NOTES, *map(_cause, allow)}
-    counts = Counts(Estimate() if tokenizer is None else TokenizerFile(tokenizer))
+    counts = Counts(counter_of(tokenizer))
     history = History(lambda asked: to_prompt(asked, counts))
     broken = []
     for asked in _read(requests, Signs(provider, model=model)):

@@ -33,7 +33,10 @@ def explain(
     ] = None,
     tokenizer: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="A tokenizer.json to count with; else an estimate."),
+        typer.Option(
+            metavar="FILE|NAME",
+            help="Count by a tokenizer.json, or o200k, cl100k, llama3, qwen3; else an estimate.",
+        ),
     ] = None,
     url: Annotated[
         str | None,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from headstart.insight.asked.asked import Asked
-from headstart.insight.asked.count import Counter, Counts, Estimate, TokenizerFile
+from headstart.insight.asked.count import Counter, Counts, counter_of
 from headstart.insight.asked.detect import Signs
 from headstart.insight.asked.errors import Unreadable
 from headstart.insight.asked.prompt import to_prompt
@@ -58,7 +58,7 @@ def main(given: Given) -> int:
 
 def _explanation(given: Given) -> Explanation:
     """Raises Unreadable, EndpointError and PriceError."""
-    counter: Counter = Estimate() if given.tokenizer is None else TokenizerFile(given.tokenizer)
+    counter = counter_of(given.tokenizer)
     counts = Counts(counter)
     prices = PriceBook.standard(given.prices)
     told = _told(given, lambda asked: to_prompt(asked, counts))

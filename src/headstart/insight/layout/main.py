@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from headstart.insight.asked.count import Counter, Counts, Estimate, TokenizerFile
+from headstart.insight.asked.count import Counts, counter_of
 from headstart.insight.asked.detect import Signs
 from headstart.insight.asked.errors import Unreadable
 from headstart.insight.asked.prompt import to_prompt
@@ -39,7 +39,7 @@ def main(given: Given) -> int:
     """The exit status: 1 where parts are out of order."""
     signs = Signs("" if given.provider == "auto" else given.provider, model=given.model or "")
     try:
-        count: Counter = Estimate() if given.tokenizer is None else TokenizerFile(given.tokenizer)
+        count = counter_of(given.tokenizer)
         requests = list(read_requests([given.place], signs))
     except Unreadable as error:
         print(f"headstart layout: {error}", file=sys.stderr)

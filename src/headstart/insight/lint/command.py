@@ -22,7 +22,10 @@ def lint(
     ] = None,
     tokenizer: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="A tokenizer.json to count with; else an estimate."),
+        typer.Option(
+            metavar="FILE|NAME",
+            help="Count by a tokenizer.json, or o200k, cl100k, llama3, qwen3; else an estimate.",
+        ),
     ] = None,
     select: Annotated[
         list[str] | None, typer.Option(metavar="CODE", help="Only these, or what begins so.")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from headstart.insight.asked.count import Counter, Estimate, TokenizerFile
+from headstart.insight.asked.count import Counter, counter_of
 from headstart.insight.asked.detect import Signs
 from headstart.insight.asked.errors import Unreadable
 from headstart.insight.asked.source import read_requests
@@ -56,7 +56,7 @@ def main(given: Given) -> int:
     selection = Selection(codes(given.select), codes(given.ignore))
     try:
         rules = selection.of(list(RULES.values()))
-        count: Counter = Estimate() if given.tokenizer is None else TokenizerFile(given.tokenizer)
+        count = counter_of(given.tokenizer)
     except (UnknownCode, Unreadable) as error:
         print(f"{TOOL}: {error}", file=sys.stderr)
         return IMPOSSIBLE

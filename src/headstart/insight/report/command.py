@@ -40,7 +40,10 @@ def report(
     ] = "auto",
     tokenizer: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="A tokenizer.json to count with; else an estimate."),
+        typer.Option(
+            metavar="FILE|NAME",
+            help="Count by a tokenizer.json, or o200k, cl100k, llama3, qwen3; else an estimate.",
+        ),
     ] = None,
     as_of: Annotated[
         datetime | None,

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Literal
 
-from headstart.insight.asked.count import Counter, Estimate, TokenizerFile
+from headstart.insight.asked.count import counter_of
 from headstart.insight.asked.detect import Signs
 from headstart.insight.asked.errors import Unreadable
 from headstart.insight.asked.scrape import is_scrape, read_scrape
@@ -66,7 +66,7 @@ def report(given: Given, *, today: date) -> tuple[Document, Sequence[str]]:
 
     Raises PriceError and Unreadable for what was given besides the places.
     """
-    count: Counter = Estimate() if given.tokenizer is None else TokenizerFile(given.tokenizer)
+    count = counter_of(given.tokenizer)
     pricing = Pricing(Rules.packaged(), given.prices, given.as_of, today)
     hearing = Hearing(pricing, count, given.by, redacted if given.redact else plain)
     material = Material(hearing, pricing, given.by, given.target)

@@ -20,7 +20,10 @@ def layout(
     ] = None,
     tokenizer: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="A tokenizer.json to count with; else an estimate."),
+        typer.Option(
+            metavar="FILE|NAME",
+            help="Count by a tokenizer.json, or o200k, cl100k, llama3, qwen3; else an estimate.",
+        ),
     ] = None,
     block_size: Annotated[
         int, typer.Option(min=1, help="Tokens of a block, where a cache reads whole blocks.")
