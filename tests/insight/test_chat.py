@@ -91,6 +91,8 @@ def test_ctrl_c_stops_the_answer_closes_the_connection_and_forgets_the_turn(serv
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
+        # Where the tests run in the background of a shell, interrupts are ignored by inheritance.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None

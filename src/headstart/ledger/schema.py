@@ -109,11 +109,18 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
 
 
 def _is_new(connection: sqlite3.Connection, path: Path) -> bool:
-    """Whether nothing is in the file yet. Raises LedgerError for what isn't ours."""
+    """Whether nothing is in the file yet. Raises LedgerError for what isn't ours.
+
+    In one statement: another process may be making the ledger just now.
+    """
     try:
-        application = connection.execute("PRAGMA application_id").fetchone()[0]
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
-        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        application, version, tables = connection.execute(
+            """
+            SELECT (SELECT application_id FROM pragma_application_id),
+                (SELECT user_version FROM pragma_user_version),
+                (SELECT COUNT(*) FROM sqlite_master)
+            """
+        ).fetchone()
     except sqlite3.OperationalError:
         raise
     except sqlite3.DatabaseError as error:
