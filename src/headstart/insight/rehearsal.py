@@ -60,12 +60,11 @@ class Rehearsal:
         self._now = self._now + SECONDS_APART if asked.time is None else asked.time
         profile, contract, entries = self._of(asked)
         prompt = self._prompt_of(asked)
-        reused = self._reused(contract, prompt)
         try:
             plan = contract.plan(prompt, entries, self._now)
-        except Refusal as refusal:
-            account = Account(prompt.tokens, 0)
-            return Rehearsed(prompt, profile, reused, account, None, refusal)
+        except Refusal as refusal:  # Nothing is computed, so nothing of it is there later.
+            return Rehearsed(prompt, profile, 0, Account(prompt.tokens, 0), None, refusal)
+        reused = self._reused(contract, prompt)
         decision = plan.settle(reused)
         plan.commit(entries, self._now)
         return Rehearsed(prompt, profile, reused, _account(decision), plan)

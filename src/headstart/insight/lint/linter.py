@@ -20,6 +20,9 @@ from headstart.insight.shown import Show, plain
 WORTH_NAMING = 0.1
 """Of all prompt tokens, lost for want of a marker in the right place."""
 
+MOST_LOOKS = 1024
+"""Values that are remembered; where so many differ, two requests have confirmed it long since."""
+
 
 @dataclass(slots=True)
 class _Seen:
@@ -68,10 +71,12 @@ class Linter:
             self._add(misplaced, asked.origin)
         self._unread.hear(asked, heard, rehearsed)
         for look in self._look(asked):
-            seen = self._looks.setdefault(
-                (look.cause, look.piece.pointer, look.value), _Seen(look, asked.origin, 0)
-            )
-            seen.times += 1
+            key = look.cause, look.piece.pointer, look.value
+            seen = self._looks.get(key)
+            if seen is not None:
+                seen.times += 1
+            elif len(self._looks) < MOST_LOOKS:
+                self._looks[key] = _Seen(look, asked.origin)
 
     def findings(self) -> list[Finding]:
         """All that is known by now."""
