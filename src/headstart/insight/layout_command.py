@@ -1,9 +1,10 @@
 """The command line of `headstart layout`. Nothing heavy is imported until it runs."""
 
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
+
+from headstart.insight.options import Model, Provider, TokenizerChoice
 
 
 def layout(
@@ -11,20 +12,9 @@ def layout(
         str,
         typer.Argument(metavar="FILE|DIR|-", help="A request, or many; - is standard input."),
     ],
-    provider: Annotated[
-        Literal["auto", "openai", "anthropic", "gemini", "deepseek", "vllm", "sglang", "headstart"],
-        typer.Option(help="Whose cache rules apply; else as each request says."),
-    ] = "auto",
-    model: Annotated[
-        str | None, typer.Option(help="For bodies that don't name one; Gemini's never do.")
-    ] = None,
-    tokenizer: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE|NAME",
-            help="Count by a tokenizer.json, or o200k, cl100k, llama3, qwen3; else an estimate.",
-        ),
-    ] = None,
+    provider: Provider = "auto",
+    model: Model = None,
+    tokenizer: TokenizerChoice = None,
     block_size: Annotated[
         int, typer.Option(min=1, help="Tokens of a block, where a cache reads whole blocks.")
     ] = 16,

@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from headstart.insight.options import Model, Provider, TokenizerChoice
+
 
 def explain(
     first: Annotated[
@@ -24,20 +26,9 @@ def explain(
             "--id", metavar="N", help="Of a recording's request, or its line; else the last."
         ),
     ] = None,
-    provider: Annotated[
-        Literal["auto", "openai", "anthropic", "gemini", "deepseek", "vllm", "sglang", "headstart"],
-        typer.Option(help="Whose cache rules apply; else as each request says."),
-    ] = "auto",
-    model: Annotated[
-        str | None, typer.Option(help="For bodies that don't name one; Gemini's never do.")
-    ] = None,
-    tokenizer: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE|NAME",
-            help="Count by a tokenizer.json, or o200k, cl100k, llama3, qwen3; else an estimate.",
-        ),
-    ] = None,
+    provider: Provider = "auto",
+    model: Model = None,
+    tokenizer: TokenizerChoice = None,
     url: Annotated[
         str | None,
         typer.Option(help="A server of ours that renders both prompts: tokens are then exact."),

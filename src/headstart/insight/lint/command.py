@@ -5,6 +5,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from headstart.insight.options import Model, Provider, TokenizerChoice
+
 
 def lint(
     places: Annotated[
@@ -13,20 +15,9 @@ def lint(
             metavar="FILE|DIR|-...", help="Requests: bodies, logs, exports; - is standard input."
         ),
     ],
-    provider: Annotated[
-        Literal["auto", "openai", "anthropic", "gemini", "deepseek", "vllm", "sglang", "headstart"],
-        typer.Option(help="Whose cache rules apply; else as each request says."),
-    ] = "auto",
-    model: Annotated[
-        str | None, typer.Option(help="For bodies that don't name one; Gemini's never do.")
-    ] = None,
-    tokenizer: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE|NAME",
-            help="Count by a tokenizer.json, or o200k, cl100k, llama3, qwen3; else an estimate.",
-        ),
-    ] = None,
+    provider: Provider = "auto",
+    model: Model = None,
+    tokenizer: TokenizerChoice = None,
     select: Annotated[
         list[str] | None, typer.Option(metavar="CODE", help="Only these, or what begins so.")
     ] = None,

@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from headstart.insight.options import Provider, TokenizerChoice
+
 
 def report(
     places: Annotated[
@@ -34,17 +36,8 @@ def report(
     model: Annotated[
         str | None, typer.Option(help="For requests that don't name one; Gemini's never do.")
     ] = None,
-    provider: Annotated[
-        Literal["auto", "openai", "anthropic", "gemini", "deepseek", "vllm", "sglang", "headstart"],
-        typer.Option(help="Whose cache rules apply; else as each request says."),
-    ] = "auto",
-    tokenizer: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE|NAME",
-            help="Count by a tokenizer.json, or o200k, cl100k, llama3, qwen3; else an estimate.",
-        ),
-    ] = None,
+    provider: Provider = "auto",
+    tokenizer: TokenizerChoice = None,
     as_of: Annotated[
         datetime | None,
         typer.Option(
