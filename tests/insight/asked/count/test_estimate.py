@@ -1,4 +1,5 @@
 import time
+from itertools import chain, product
 
 import pytest
 from hypothesis import given
@@ -65,6 +66,13 @@ texts = st.text() | st.text("ab_ .(\n\r1-的のア한жλé", max_size=80)
 def test_tokens_are_as_many_as_ids(text: str) -> None:
     estimate = Estimate()
     assert estimate.tokens(text) == len(estimate.ids(text)) == len(list(tokens_of(text)))
+
+
+def test_tokens_are_as_many_as_ids_in_every_short_text() -> None:
+    estimate = Estimate()
+    for letters in chain.from_iterable(product("a0 \n", repeat=size) for size in range(8)):
+        text = "".join(letters)
+        assert (text, estimate.tokens(text)) == (text, len(estimate.ids(text)))
 
 
 @given(texts)

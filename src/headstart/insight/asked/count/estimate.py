@@ -60,7 +60,8 @@ class Estimate:
         first, *others = text.split(" ")
         words = self._words
         words.make_room()
-        spaces = len(_SPACES.findall(text)) if "  " in text else text.endswith(" ")
+        spaces = len(_SPACES.findall(text)) if "  " in text else 0
+        spaces += text.endswith(" ") and not text.endswith("  ")
         return _count(first) + sum(map(words.__getitem__, others)) + spaces
 
     def ids(self, text: str) -> "array[int]":
