@@ -31,6 +31,13 @@ def test_every_part_ends_where_its_text_does() -> None:
     assert third == prompt.rindex("two") + 3
 
 
+def test_a_turn_that_says_what_its_header_says_is_found_behind_the_header() -> None:
+    contents = ["one", "two", "user", "user", "start"]
+    prompt = chatml(contents)
+    found = ends(prompt, [(text,) for text in contents])
+    assert [prompt[end:].startswith("<|im_end|>") for end in found] == [True] * 5
+
+
 def test_a_template_with_another_order_gives_both_parts_the_later_end() -> None:
     prompt = "<system>rules</system><tools>search</tools>"
     assert ends(prompt, [("search",), ("rules",)]) == [prompt.index("search") + 6] * 2

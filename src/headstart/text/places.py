@@ -25,6 +25,7 @@ def ends(prompt: str, parts: Sequence[Sequence[str]]) -> list[int]:
     The work grows with the prompt and with the number of parts, not with their product.
     """
     found = []
+    gaps = "", ""
     end = cursor = hidden = 0
     unread = MOST_READ * len(prompt)
     for texts in parts:
@@ -33,17 +34,33 @@ def ends(prompt: str, parts: Sequence[Sequence[str]]) -> list[int]:
             if not shown:
                 continue
             size = len(shown)
-            at = find(prompt, shown, cursor, cursor + hidden + GAP + size)
+            at = _behind(prompt, cursor, gaps, shown)
+            if at < 0:
+                at = find(prompt, shown, cursor, cursor + hidden + GAP + size)
             if at < 0 < unread:
                 at = find(prompt, shown, 0)
                 unread -= len(prompt) if at < 0 else at
             if at < 0:
                 hidden = min(hidden + 2 * size, MOST_HIDDEN)  # Escaped, it is longer.
                 continue
+            if cursor < at <= cursor + GAP:
+                gaps = gaps[1], prompt[cursor:at]
             cursor, hidden = at + size, 0
             end = max(end, cursor)
         found.append(end)
     return found
+
+
+def _behind(prompt: str, cursor: int, gaps: tuple[str, str], shown: str) -> int:
+    """Where `shown` is behind what stood before one of the last two parts; -1 if it isn't.
+
+    A template says the same before all turns of one role, and roles alternate.
+    """
+    for gap in gaps:
+        at = cursor + len(gap)
+        if gap and prompt.startswith(gap, cursor) and prompt.startswith(shown, at):
+            return at
+    return -1
 
 
 def find(prompt: str, shown: str, begin: int, end: int | None = None) -> int:
