@@ -11,13 +11,13 @@ from headstart.contracts.prompt import DIGEST_BYTES, Block, Prompt, digest
 
 def root(*names: str) -> bytes:
     """Where the keys of one contract, model, partition, … begin: what shares nothing."""
-    return digest(b"root", *(name.encode() for name in names))
+    return digest("root", *names)
 
 
 def settings_digest(settings: Mapping[str, str], names: Collection[str]) -> bytes:
     """Those of `settings` that are named."""
     chosen = sorted((name, value) for name, value in settings.items() if name in names)
-    return digest(b"settings", *(part.encode() for pair in chosen for part in pair))
+    return digest("settings", *(part for pair in chosen for part in pair))
 
 
 def block_keys(

@@ -5,13 +5,14 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, msgpack
 
 Kind = Literal[
     "tool", "system", "developer", "user", "assistant", "thinking", "tool_use", "tool_result"
 ]
 
 DIGEST_BYTES = 16
+_frame = msgpack.Encoder().encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,6 @@ class Prompt:
         return len(self.ids)
 
 
-def digest(*parts: bytes) -> bytes:
-    """One digest of several parts, each framed by its length."""
-    framed = [each for part in parts for each in (len(part).to_bytes(8), part)]
-    return blake2b(b"".join(framed), digest_size=DIGEST_BYTES).digest()
+def digest(*parts: bytes | str) -> bytes:
+    """One digest of several parts, each framed by its length. Raises UnicodeEncodeError."""
+    return blake2b(_frame(parts), digest_size=DIGEST_BYTES).digest()

@@ -26,7 +26,7 @@ def _tool(tool: Tool, mark: Mark | None, path: str) -> Part:
     schema = json.dumps(tool.parameters, ensure_ascii=False)
     said = json.dumps((tool.name, tool.description, schema), ensure_ascii=False)
     shown = (tool.name, *filter(None, (tool.description,)), schema)
-    return Part("tool", digest(b"tool", said.encode()), -1, path, mark, shown=shown)
+    return Part("tool", digest("tool", said), -1, path, mark, shown=shown)
 
 
 def _part(piece: Piece) -> Part:
@@ -42,13 +42,12 @@ def _part(piece: Piece) -> Part:
 
 
 def _digest(piece: Piece) -> bytes:
-    kind = piece.kind.encode()
     if piece.call is not None:
         call = piece.call
-        return digest(kind, call.id.encode(), call.name.encode(), call.arguments.encode())
+        return digest(piece.kind, call.id, call.name, call.arguments)
     if piece.result_of is not None:
-        return digest(kind, piece.result_of.encode(), str(piece.failed).encode())
-    return digest(kind, piece.text.encode())
+        return digest(piece.kind, piece.result_of, str(piece.failed))
+    return digest(piece.kind, piece.text)
 
 
 def _shown(piece: Piece) -> tuple[str, ...]:

@@ -124,7 +124,7 @@ class Turns:
         return None if key is None else calls.pop(key)
 
     def _note(self, kind: Kind, path: str, *shown: str) -> None:
-        said = digest(kind.encode(), *[text.encode() for text in shown])
+        said = digest(kind, *shown)
         message = len(self.messages)
         self.parts.append(Part(kind, said, message, path, shown=shown))
 

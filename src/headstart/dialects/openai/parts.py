@@ -46,20 +46,19 @@ def tool_part(tool: Tool, path: str) -> Part:
     """A tool on offer; the order of its schema's keys counts."""
     said = msgspec.json.encode((tool.name, tool.description, tool.parameters))
     shown = (tool.name, tool.description) if tool.description else (tool.name,)
-    return Part("tool", digest(b"tool", said), -1, path, shown=shown)
+    return Part("tool", digest("tool", said), -1, path, shown=shown)
 
 
 def text_part(
     kind: Kind, text: str, path: str, message: int, *, distinct: str = "", mark: Mark | None = None
 ) -> Part:
     """A piece of a message. `distinct`: what else makes it differ from one of the same text."""
-    said = digest(f"{kind} {distinct}".encode(), text.encode())
-    return Part(kind, said, message, path, mark, shown=(text,))
+    return Part(kind, digest(kind, distinct, text), message, path, mark, shown=(text,))
 
 
 def call_part(name: str, arguments: str, path: str, message: int) -> Part:
     """A tool call that was made."""
-    said = digest(b"tool_use", name.encode(), arguments.encode())
+    said = digest("tool_use", name, arguments)
     return Part("tool_use", said, message, path, shown=(name, arguments))
 
 

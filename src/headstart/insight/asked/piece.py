@@ -41,7 +41,7 @@ class Piece:
     @cached_property
     def digest(self) -> bytes:
         """Of all it says, its mark excluded."""
-        return digest(self.kind.encode(), utf8(self.name), utf8(self.id), utf8(self.text))
+        return digest(self.kind, utf8(self.name), utf8(self.id), utf8(self.text))
 
     @cached_property
     def canonical(self) -> str:
