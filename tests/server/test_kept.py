@@ -1,10 +1,14 @@
 """What is kept of responses, and what goes first."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from headstart.dialects.errors import ApiError
+from headstart.dialects.openai.responses.items import MessageItem
+from headstart.dialects.openai.responses.listed import Listed
 from headstart.dialects.openai.responses.said import Said
 from headstart.dialects.openai.responses.turn import Turn
 from headstart.server import kept as module
@@ -13,8 +17,8 @@ from headstart.text.chat import Message
 
 
 def turn(name: str, previous: str | None = None, size: int = 100) -> Turn:
-    item = {"id": f"msg_{name}", "type": "message"}
-    said = Said((Message("user", name),), (), (item,))
+    item = MessageItem("user", name, id=f"msg_{name}")
+    said = Said((Message("user", name),), (), (Listed(f"msg_{name}", item),))
     return Turn(name, previous, said, ({"id": f"out_{name}"},), b"x" * size)
 
 
@@ -44,6 +48,17 @@ def test_a_deleted_response_is_gone_with_its_items() -> None:
         with pytest.raises(ApiError):
             kept.item(item)
     assert kept.item("out_b") == {"id": "out_b"}
+
+
+def test_an_item_that_two_responses_have_stays_while_the_later_one_does() -> None:
+    kept = Kept()
+    kept.add(turn("a"))
+    kept.add(replace(turn("b"), said=turn("a").said))
+    kept.delete("a")
+    assert kept.item("msg_a")["content"] == [{"type": "input_text", "text": "a"}]
+    kept.delete("b")
+    with pytest.raises(ApiError):
+        kept.item("msg_a")
 
 
 def test_tenants_do_not_find_one_anothers() -> None:

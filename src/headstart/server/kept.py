@@ -26,14 +26,15 @@ class Kept:
         self._budget = budget
         self._size = 0
         self._turns: OrderedDict[str, Turn] = OrderedDict()
-        self._items: dict[str, Mapping[str, Any]] = {}
+        self._items: dict[str, Turn] = {}
+        """By the id of each item, the last turn that has it."""
         self._lock = Lock()
 
     def add(self, turn: Turn) -> None:
         """Keep a response; the oldest make room."""
         with self._lock:
             self._turns[turn.id] = turn
-            self._items.update((item["id"], item) for item in (*turn.said.items, *turn.output))
+            self._items.update(dict.fromkeys(turn.ids(), turn))
             self._size += _size(turn)
             self._use(turn.previous)
             while self._size > self._budget:
@@ -71,7 +72,7 @@ class Kept:
         with self._lock:
             if item_id not in self._items:
                 raise item_not_found(item_id)
-            return self._items[item_id]
+            return self._items[item_id].item(item_id)
 
     def _use(self, response_id: str | None) -> None:
         """From the turn to the one that began: whatever goes first, its beginnings are there."""
@@ -82,8 +83,9 @@ class Kept:
     def _forget(self, response_id: str) -> None:
         turn = self._turns.pop(response_id)
         self._size -= _size(turn)
-        for item in (*turn.said.items, *turn.output):
-            self._items.pop(item["id"], None)
+        for item_id in turn.ids():
+            if self._items.get(item_id) is turn:
+                del self._items[item_id]
 
 
 class AllKept:

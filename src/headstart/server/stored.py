@@ -39,7 +39,8 @@ async def cancel(ctx: Context, call: Call) -> Response:
 async def input_items(ctx: Context, call: Call) -> Response:
     """The items of its own request, page by page. Raises ApiError 404 and 400."""
     page = parse_page(call.request.query_params)
-    return json_response(list_items(_turn(ctx, call).said.items, page))
+    items = [listed.shown() for listed in _turn(ctx, call).said.items]
+    return json_response(list_items(items, page))
 
 
 def _turn(ctx: Context, call: Call) -> Turn:

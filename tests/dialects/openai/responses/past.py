@@ -21,7 +21,6 @@ class KnownPast:
 
     def item(self, item_id: str) -> Mapping[str, Any]:
         for turn in self.turns.values():
-            for item in (*turn.said.items, *turn.output):
-                if item["id"] == item_id:
-                    return item
+            if item_id in turn.ids():
+                return turn.item(item_id)
         raise item_not_found(item_id)

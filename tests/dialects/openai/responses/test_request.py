@@ -56,7 +56,7 @@ def test_a_string_is_what_the_user_says() -> None:
     assert asked.chat.sampling.max_tokens is None
     assert asked.chat.tool_choice == ToolChoice("none")
     (item,) = asked.said.items
-    assert item["content"] == [{"type": "input_text", "text": "hi"}]
+    assert item.shown()["content"] == [{"type": "input_text", "text": "hi"}]
 
 
 def test_every_field_of_the_sdk_is_known() -> None:

@@ -19,9 +19,9 @@ from headstart.dialects.openai.responses.items import (
     pieces,
     read_item,
 )
+from headstart.dialects.openai.responses.listed import PREFIXES, Item, Listed
 from headstart.text.chat import Message, ToolCall
 
-Item = MessageItem | CallItem | OutputItem
 Find = Callable[[str], Mapping[str, Any]]
 """The stored item of an id. Raises ApiError 404."""
 
@@ -32,8 +32,7 @@ class Said:
 
     messages: tuple[Message, ...] = ()
     parts: tuple[Part, ...] = ()
-    items: tuple[Mapping[str, Any], ...] = ()
-    """As they are listed: each with its id and status."""
+    items: tuple[Listed, ...] = ()
 
 
 def read_input(raw: str | Iterable[Mapping[str, Any]], *, first: int, ids: str, find: Find) -> Said:
@@ -67,18 +66,16 @@ class Reader:
     ids: str
     messages: list[Message] = field(default_factory=list)
     parts: list[Part] = field(default_factory=list)
-    items: list[Mapping[str, Any]] = field(default_factory=list)
+    items: list[Listed] = field(default_factory=list)
     _called: list[ToolCall] = field(default_factory=list)
     """By the last message, which doesn't say so yet."""
 
     def message(self, item: MessageItem, path: str) -> None:
         """Somebody says something."""
-        written = item.role == "assistant"
-        said = pieces(item.content, f"{path}.content", written=written)
+        said = pieces(item.content, f"{path}.content", written=item.role == "assistant")
         self._say(Message(item.role, _joined(said)))
         self._texts(item.role, said)
-        content = [_output_text(p) if written else _input_text(p) for p in said]
-        self._list(item, "msg", type="message", role=item.role, content=content)
+        self._list(item)
 
     def call(self, item: CallItem, path: str) -> None:
         """The model calls a function."""
@@ -86,22 +83,14 @@ class Reader:
             self._say(Message("assistant"))
         self._called.append(ToolCall(item.call_id, item.name, item.arguments))
         self.parts.append(call_part(item.name, item.arguments, path, self._at))
-        self._list(
-            item,
-            "fc",
-            type="function_call",
-            call_id=item.call_id,
-            name=item.name,
-            arguments=item.arguments,
-        )
+        self._list(item)
 
     def output(self, item: OutputItem, path: str) -> None:
         """A function has returned."""
         said = pieces(item.output, f"{path}.output", written=False)
         self._say(Message("tool", _joined(said), tool_call_id=item.call_id))
         self._texts("tool_result", said, item.call_id)
-        output = item.output if isinstance(item.output, str) else [_input_text(p) for p in said]
-        self._list(item, "fco", type="function_call_output", call_id=item.call_id, output=output)
+        self._list(item)
 
     def end(self) -> None:
         """The last message is whole."""
@@ -125,12 +114,9 @@ class Reader:
                 )
             )
 
-    def _list(self, item: Item, prefix: str, **shown: Any) -> None:
-        known = {
-            "id": item.id or f"{prefix}_{self.ids}{len(self.items)}",
-            "status": item.status or "completed",
-        }
-        self.items.append(known | shown)
+    def _list(self, item: Item) -> None:
+        name = item.id or f"{PREFIXES[type(item)]}_{self.ids}{len(self.items)}"
+        self.items.append(Listed(name, item))
 
 
 def check_calls(messages: Iterable[Message]) -> None:
@@ -156,15 +142,3 @@ def _joined(said: Sequence[Piece]) -> str:
     if len(said) == 1:
         return said[0].text
     return "\n".join(piece.text for piece in said)
-
-
-def _input_text(piece: Piece) -> dict[str, Any]:
-    part: dict[str, Any] = {"type": "input_text", "text": piece.text}
-    if piece.mark is not None:
-        mark = {"mode": "explicit"} | ({} if piece.mark.ttl is None else {"ttl": piece.mark.ttl})
-        part["prompt_cache_breakpoint"] = mark
-    return part
-
-
-def _output_text(piece: Piece) -> dict[str, Any]:
-    return {"type": "output_text", "text": piece.text, "annotations": [], "logprobs": []}

@@ -1,6 +1,6 @@
 """A response that is kept, so that others go on from it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -20,6 +20,18 @@ class Turn:
     """The items of the answer."""
     body: bytes
     """The response, as it was sent."""
+
+    def ids(self) -> Iterator[str]:
+        """Of all its items, the request's and the answer's."""
+        yield from (listed.id for listed in self.said.items)
+        yield from (item["id"] for item in self.output)
+
+    def item(self, item_id: str) -> Mapping[str, Any]:
+        """The item of one of these ids."""
+        listed = next((each for each in self.said.items if each.id == item_id), None)
+        if listed is not None:
+            return listed.shown()
+        return next(item for item in self.output if item["id"] == item_id)
 
 
 class Past(Protocol):
