@@ -23,10 +23,10 @@ class Mark:
     """As the vendor spells it (`5m`, `12h`); None is the request's or the vendor's default."""
 
 
-class Block(Struct, frozen=True):
+class Block(Struct, frozen=True, gc=False):
     """One position of the flattened prompt: a tool, a content block, a message without blocks.
 
-    A struct: a long conversation has thousands, and dataclasses are built much slower.
+    A struct, as messages are: a long conversation has thousands.
     """
 
     kind: Kind

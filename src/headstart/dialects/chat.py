@@ -18,7 +18,7 @@ class ToolChoice:
     names: tuple[str, ...] = ()
 
 
-class Part(Block, frozen=True):
+class Part(Block, frozen=True, gc=False):
     """A block of the body, in the vendor's order: a tool, a piece of a message's content.
 
     Its message is -1 before the messages.

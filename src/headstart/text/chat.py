@@ -1,6 +1,7 @@
 """The canonical conversation every dialect parses into and every template renders from.
 
-Messages are structs: a long conversation has thousands, and dataclasses are built much slower.
+Messages are structs: a long conversation has thousands, and dataclasses are built much slower. The
+collector passes over them (`gc=False`): nothing in a message leads back to it.
 """
 
 from collections.abc import Mapping
@@ -12,7 +13,7 @@ from msgspec import Struct
 Role = Literal["system", "developer", "user", "assistant", "tool"]
 
 
-class ToolCall(Struct, frozen=True):
+class ToolCall(Struct, frozen=True, gc=False):
     """One call by the assistant. `arguments` is JSON text as it was sent, never re-encoded."""
 
     id: str
@@ -20,7 +21,7 @@ class ToolCall(Struct, frozen=True):
     arguments: str
 
 
-class Message(Struct, frozen=True):
+class Message(Struct, frozen=True, gc=False):
     """One message. `tool_calls` belongs to assistants, `tool_call_id` to tool results."""
 
     role: Role

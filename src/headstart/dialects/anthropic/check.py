@@ -29,8 +29,8 @@ _NAMES = {
 _LIMITS = {">=": "greater than or equal to", "<=": "less than or equal to"}
 
 
-class Strict(msgspec.Struct, forbid_unknown_fields=True):
-    """Fields that Anthropic does not know are errors."""
+class Strict(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """Fields that Anthropic does not know are errors. Nothing in JSON leads back to itself."""
 
 
 def check(fields: Mapping[str, Any], into: type[T]) -> T:

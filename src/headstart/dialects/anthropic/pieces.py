@@ -37,7 +37,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
 NO_IMAGES = "This model does not support image input"
 
 
-class Piece(Struct, frozen=True):
+class Piece(Struct, frozen=True, gc=False):
     """A block, checked."""
 
     kind: Kind

@@ -22,7 +22,7 @@ PREFILL = (
 )
 
 
-class Turn(Struct, frozen=True):
+class Turn(Struct, frozen=True, gc=False):
     """Consecutive messages of one role: Anthropic takes them for one."""
 
     role: str

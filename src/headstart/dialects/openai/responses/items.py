@@ -120,7 +120,7 @@ class ReferenceItem(Struct, forbid_unknown_fields=True):
     id: str
 
 
-class Piece(Struct, frozen=True):
+class Piece(Struct, frozen=True, gc=False):
     """A piece of a message's text, where it stands, and its mark."""
 
     text: str
