@@ -90,6 +90,8 @@ class Settings:
     """A file of lines `key tenant`."""
     shared_prefixes: str | None = None
     """A file of prompts, as JSON Lines, whose KV all tenants share where a prompt begins so."""
+    keep_alive_seconds: float = 10.0
+    """Of silence, after which a stream sends a line that says nothing; 0 sends none."""
     drain_seconds: float = 30.0
     threads: int | None = None
     """CPU threads of the model; None lets torch choose."""

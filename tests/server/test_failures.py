@@ -1,5 +1,6 @@
 """Failures the real engine can't be asked for: a scripted one stands in for it."""
 
+import asyncio
 import json
 import logging
 import shutil
@@ -32,9 +33,9 @@ NO_CACHE = CacheStats(16, 1, 0, 0, 0, 0, 0, 0, 0, 0)
 
 @dataclass
 class ScriptedGeneration:
-    """Tells its script; an exception in it is raised there."""
+    """Tells its script; an exception in it is raised there, a number is seconds of silence."""
 
-    script: Sequence[Chunk | Exception]
+    script: Sequence[Chunk | Exception | float]
     closed: int = 0
     reuse: Reuse = field(default_factory=lambda: Reuse(10, 0))
     completion_tokens: int = 0
@@ -43,6 +44,9 @@ class ScriptedGeneration:
         for item in self.script:
             if isinstance(item, Exception):
                 raise item
+            if isinstance(item, float):
+                await asyncio.sleep(item)
+                continue
             self.completion_tokens += item.tokens
             yield item
 
@@ -54,7 +58,7 @@ class ScriptedGeneration:
 class ScriptedEngine:
     """An engine whose every answer is one script, or whose every submission fails."""
 
-    script: Sequence[Chunk | Exception] = ()
+    script: Sequence[Chunk | Exception | float] = ()
     reuse: Reuse = field(default_factory=lambda: Reuse(10, 0))
     refusal: Exception | None = None
     ready: bool = True

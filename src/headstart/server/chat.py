@@ -23,7 +23,7 @@ from headstart.server.logged import Sent
 from headstart.server.prepare import check_length, to_hints, to_params, to_prompt
 from headstart.server.responses import json_response
 from headstart.server.settlement import Asked, Settlement, Source
-from headstart.server.stream import event_stream
+from headstart.server.stream import KEEP_ALIVE, event_stream
 from headstart.server.terms import Terms
 from headstart.text.errors import TemplateError
 
@@ -164,8 +164,12 @@ async def _whole(ctx: Context, job: Job, answer: Answer, renderer: Renderer) -> 
 async def _frames(ctx: Context, job: Job, answer: Answer, stream: Stream) -> AsyncGenerator[bytes]:
     assemblers = _assemblers(ctx, job)
     begun = False
-    async with aclosing(answer.chunks()) as chunks:
-        async for _, chunk in chunks:
+    async with aclosing(answer.beats(ctx.settings.keep_alive_seconds)) as beats:
+        async for beat in beats:
+            if beat is None:
+                yield KEEP_ALIVE
+                continue
+            _, chunk = beat
             if not begun:
                 begun = True
                 for data in stream.begin(answer.account()):

@@ -180,6 +180,12 @@ def serve(
         Path | None,
         typer.Option(metavar="FILE", help="Prompts a line, as JSON, that all tenants share."),
     ] = None,
+    keep_alive: Annotated[
+        float,
+        typer.Option(
+            min=0, help="Seconds of silence after which a stream sends an empty line; 0: none."
+        ),
+    ] = Settings().keep_alive_seconds,
     drain_seconds: Annotated[
         float, typer.Option(min=0, help="How long running requests may take to end at shutdown.")
     ] = 30.0,
@@ -232,6 +238,7 @@ def serve(
         api_key=api_key,
         api_keys_file=None if api_keys is None else str(api_keys),
         shared_prefixes=None if shared_prefixes is None else str(shared_prefixes),
+        keep_alive_seconds=keep_alive,
         drain_seconds=drain_seconds,
         threads=threads,
         host=host,

@@ -25,7 +25,7 @@ from headstart.server.logged import Sent
 from headstart.server.prepare import check_length, encode, to_hints, to_params
 from headstart.server.responses import json_response
 from headstart.server.settlement import Asked, Settlement, Source
-from headstart.server.stream import event_stream
+from headstart.server.stream import KEEP_ALIVE, event_stream
 from headstart.server.terms import Terms
 
 
@@ -102,7 +102,7 @@ async def completions(ctx: Context, call: Call) -> Response:
     )
     if job.request.stream:
         stream = _stream(job)
-        return await event_stream(call, _frames(job, answer, stream), answer, stream.fail)
+        return await event_stream(call, _frames(ctx, job, answer, stream), answer, stream.fail)
     try:
         return await while_connected(call.receive, _whole(job, answer))
     finally:
@@ -130,9 +130,15 @@ def _stream(job: Job) -> CompletionStream:
     )
 
 
-async def _frames(job: Job, answer: Answer, stream: CompletionStream) -> AsyncGenerator[bytes]:
-    async with aclosing(answer.chunks()) as chunks:
-        async for prompt, chunk in chunks:
+async def _frames(
+    ctx: Context, job: Job, answer: Answer, stream: CompletionStream
+) -> AsyncGenerator[bytes]:
+    async with aclosing(answer.beats(ctx.settings.keep_alive_seconds)) as beats:
+        async for beat in beats:
+            if beat is None:
+                yield KEEP_ALIVE
+                continue
+            prompt, chunk = beat
             index = prompt * job.request.n + chunk.index
             for data in stream.frames(index, chunk.text, chunk.logprobs, chunk.finish_reason):
                 yield data

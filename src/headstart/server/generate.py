@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 from headstart.dialects.errors import server_error
@@ -38,11 +39,22 @@ class Answer:
 
     async def chunks(self) -> AsyncGenerator[tuple[int, Chunk]]:
         """(prompt, chunk) pairs as they come. Raises ApiError when a generation fails."""
+        async with aclosing(self.beats(0)) as beats:
+            async for beat in beats:
+                if beat is not None:
+                    yield beat
+
+    async def beats(self, quiet: float) -> AsyncGenerator[tuple[int, Chunk] | None]:
+        """The same, and None whenever nothing has come for so many seconds, unless these are 0."""
         sources = [self._follow(at, each) for at, each in enumerate(self.generations)]
         pending = {asyncio.ensure_future(anext(source)): i for i, source in enumerate(sources)}
         try:
             while pending:
-                done, _ = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
+                done, _ = await asyncio.wait(
+                    pending, timeout=quiet or None, return_when=asyncio.FIRST_COMPLETED
+                )
+                if not done:
+                    yield None
                 for task in done:
                     index = pending.pop(task)
                     try:

@@ -13,6 +13,12 @@ from headstart.server.responses import EventStream
 
 log = logging.getLogger(__name__)
 
+KEEP_ALIVE = b"\n"
+"""Says nothing in any dialect, and keeps proxies and clients from giving up.
+
+An empty line ends an event, and here none has begun (WHATWG's server-sent events); in JSON it is
+white space. DeepSeek sends comments, of which Google's client dies.
+"""
 Fail = Callable[[ApiError], bytes]
 """The frame that ends a failed stream."""
 
@@ -22,8 +28,8 @@ async def event_stream(
 ) -> EventStream:
     """Stream `frames`; cancel `answer` when the client goes.
 
-    Waits for the first one: only then is it known what was reused, and what fails before it, which
-    this raises, can be told by a status.
+    Waits for the first one. Where that is more than a KEEP_ALIVE, it is known what was reused, and
+    what failed before it, which this raises, can be told by a status.
     """
     try:
         first = await while_connected(call.receive, _first(frames))
