@@ -149,6 +149,25 @@ def test_place_and_reason_are_those_of_the_servers_own_report(
         assert (-1 if message is None else message) + shift == report["message"]
 
 
+@pytest.mark.parametrize(
+    ("path", "vendor"), [("/v1/chat/completions", "engine"), ("/v1/messages", "anthropic")]
+)
+def test_what_is_read_is_what_the_servers_own_answer_bills(
+    live: Live, tmp_path: Path, capsys: Any, path: str, vendor: str
+) -> None:
+    """Its own model is under no vendor's minimum, except where a vendor's dialect asks."""
+    bodies = [DIALECTS[path](RULES, turns) for turns in (TURNS[:1], TURNS)]
+    assert live.post("/cache/reset").status_code == 200
+    with live.http(headers={"anthropic-version": "2023-06-01"}) as http:
+        *_, usage = [http.post(path, json=body).json()["usage"] for body in bodies]
+    found = explained(live, tmp_path / "log", capsys, [(path, body, "") for body in bodies])
+    read = usage.get("cache_read_input_tokens")
+    read = usage["prompt_tokens_details"]["cached_tokens"] if read is None else read
+    assert (read > 0) == (vendor == "engine")
+    assert found["hits"]["contract"]["read"] == read
+    assert found["request"]["vendor"] == vendor
+
+
 def test_a_turn_that_goes_on_from_the_answer_has_the_answer_in_common_too(
     live: Live, tmp_path: Path, capsys: Any
 ) -> None:

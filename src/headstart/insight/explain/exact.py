@@ -10,7 +10,7 @@ import msgspec
 
 from headstart.contracts.prompt import Prompt
 from headstart.insight import http
-from headstart.insight.asked.asked import Asked
+from headstart.insight.asked.asked import Asked, Vendor
 from headstart.insight.asked.count.counter import Counts
 from headstart.insight.asked.prompt import path_of, to_prompt
 from headstart.insight.wire import EndpointError, error_message
@@ -26,6 +26,7 @@ class _Reply(msgspec.Struct):
     parts: list[_Part] = []
     messages: list[int | None] = []
     adapter: str | None = None
+    vendor: Vendor | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,8 @@ class Rendering:
     messages: Sequence[int | None]
     """Tokens through each message that the template was given, a system prompt among them."""
     adapter: str | None
+    vendor: Vendor | None
+    """Whose contract the server holds the request to, if it says so."""
 
     def message(self, at: int) -> int | None:
         """The index of the one that token `at` lies in, as the server's own report counts it."""
@@ -52,6 +55,10 @@ class Server:
         self._url = url.rstrip("/").removesuffix("/v1")
         self._counts = counts
         self._known: list[tuple[Any, Rendering]] = []
+
+    def held(self, asked: Asked) -> Asked:
+        """The request under the contract that the server holds it to. Raises EndpointError."""
+        return replace(asked, vendor=self.render(asked).vendor or asked.vendor)
 
     def prompt(self, asked: Asked) -> Prompt:
         """Raises EndpointError."""
@@ -85,7 +92,7 @@ class Server:
             for piece, counted in zip(asked.pieces, prompt.ends, strict=True)
         ]
         rising = list(accumulate(ends, max))
-        return Rendering(replace(prompt, ends=rising), reply.messages, reply.adapter)
+        return Rendering(replace(prompt, ends=rising), reply.messages, reply.adapter, reply.vendor)
 
 
 def _end(named: dict[str, int], path: str, counted: int) -> int:

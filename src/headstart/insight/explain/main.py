@@ -1,7 +1,7 @@
 """Explains for a person or a program: the explanation on stdout, troubles on stderr."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -65,7 +65,8 @@ def _explanation(given: Given) -> Explanation:
     earlier = told.earlier
     if given.url is not None:
         with _server(given.url, given.api_key, counts) as server:
-            return _exactly(told, server, prices, given.wanted)
+            held = server.held if given.provider == "auto" else lambda asked: asked
+            return _exactly(told, server, held, prices, given.wanted)
     before = None if earlier is None else to_prompt(earlier, counts)
     return explain(told, _counting(told, counter), prices, given.wanted, before=before)
 
@@ -90,13 +91,22 @@ def _only(place: str, signs: Signs) -> Asked:
     return first
 
 
-def _exactly(told: Told, server: Server, prices: PriceBook, wanted: Wanted) -> Explanation:
-    """With prompts as the server renders them; what came before the two is left out."""
+def _exactly(
+    told: Told,
+    server: Server,
+    held: Callable[[Asked], Asked],
+    prices: PriceBook,
+    wanted: Wanted,
+) -> Explanation:
+    """With prompts as the server renders them; what came before the two is left out.
+
+    `held`: puts a request under the contract that it is judged by.
+    """
     counting = Counting("measured", "by the server's tokenizer and template")
     if told.earlier is None:
-        alone = History(server.prompt).hear(told.asked)
+        alone = History(server.prompt).hear(held(told.asked))
         return explain(alone, counting, prices, wanted, (None, server.render(told.asked)))
-    exact = History(server.prompt).pair(told.earlier, told.asked)
+    exact = History(server.prompt).pair(held(told.earlier), held(told.asked))
     both = server.render(told.earlier), server.render(told.asked)
     return explain(exact, counting, prices, wanted, both, server.prompt(told.earlier))
 
