@@ -1,5 +1,7 @@
 """The grammars, judged by llguidance itself."""
 
+import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,6 +11,7 @@ from tokenizers import Tokenizer
 
 from headstart.text.chat import Tool
 from headstart.text.codec import Codec
+from headstart.text.tool_grammar import PROSE
 from headstart.text.tools import HermesFormat, Llama3Format, MistralFormat, ToolFormat
 
 TOOLS = (WEATHER, CLOCK)
@@ -80,6 +83,84 @@ def test_parallel_allows_several_where_the_family_can(
     two = wrap(tool_format.name, ("get_weather", PARIS), ("clock", "{}"))
     assert accepts(guide, grammar, wrap(tool_format.name, ("clock", "{}")))
     assert accepts(guide, grammar, two) is several
+
+
+STRICT = (replace(WEATHER, strict=True), CLOCK)
+BAD_ARGUMENTS = '{"unit": "k", "city": 3}'
+
+
+@pytest.mark.parametrize("tool_format", FORMATS, ids=lambda f: f.name)
+def test_where_calls_are_free_so_is_text_and_strict_tools_are_obeyed(
+    guide: LLTokenizer, tool_format: ToolFormat
+) -> None:
+    grammar = tool_format.grammar(STRICT, None, parallel=True, otherwise=PROSE)
+    name = tool_format.name
+    mark = {"hermes": "", "llama3": "<|python_tag|>", "mistral": ""}[name]
+    good, bad = wrap(name, ("get_weather", PARIS)), wrap(name, ("get_weather", BAD_ARGUMENTS))
+    for said in ("", "Hello.\n\n{x} <tool", good, f"Let me see. {mark}{good}"):
+        assert accepts(guide, grammar, said), said
+    # Whatever an object holds is allowed to a tool that isn't strict, as it is without a grammar.
+    assert accepts(guide, grammar, wrap(name, ("clock", '{"x": 1}')))
+    for said in (bad, f"Let me see. {mark}{bad}", wrap(name, ("other", "{}"))):
+        assert not accepts(guide, grammar, said), said
+
+
+@pytest.mark.parametrize("tool_format", FORMATS, ids=lambda f: f.name)
+def test_a_free_call_is_of_a_tool_that_is_allowed(
+    guide: LLTokenizer, tool_format: ToolFormat
+) -> None:
+    grammar = tool_format.grammar(TOOLS, ["clock"], parallel=True, otherwise=PROSE)
+    assert accepts(guide, grammar, "Hello")
+    assert accepts(guide, grammar, wrap(tool_format.name, ("clock", "{}")))
+    assert not accepts(guide, grammar, wrap(tool_format.name, ("get_weather", PARIS)))
+
+
+@pytest.mark.parametrize("parallel", [True, False])
+def test_free_calls_are_one_or_several_with_text_between_them(
+    guide: LLTokenizer, parallel: bool
+) -> None:
+    grammar = HermesFormat().grammar(STRICT, None, parallel, PROSE)
+    call = wrap("hermes", ("get_weather", PARIS))
+    assert accepts(guide, grammar, f"First: {call}")
+    assert accepts(guide, grammar, f"{call}\n{call}") is parallel
+    assert accepts(guide, grammar, f"{call}\nand {call} done") is parallel
+    assert not accepts(guide, grammar, f"{call}\n{wrap('hermes', ('get_weather', BAD_ARGUMENTS))}")
+
+
+@pytest.mark.parametrize("tool_format", FORMATS, ids=lambda f: f.name)
+def test_what_has_to_be_json_is_that_or_a_call(guide: LLTokenizer, tool_format: ToolFormat) -> None:
+    properties = {"x": {"$ref": "#/$defs/x"}, "name": {"type": "integer"}}
+    schema = json.dumps(
+        {
+            "type": "object",
+            "properties": properties,
+            "required": ["x"],
+            "$defs": {"x": {"type": "integer"}},
+        }
+    )
+    grammar = tool_format.grammar(STRICT, None, parallel=False, otherwise=schema)
+    name = tool_format.name
+    assert accepts(guide, grammar, '{"x": 1}')
+    assert accepts(guide, grammar, '{"x": 1, "name": 2}')
+    assert accepts(guide, grammar, wrap(name, ("get_weather", PARIS)))
+    for said in ("Hello", '{"x": "1"}', wrap(name, ("get_weather", BAD_ARGUMENTS))):
+        assert not accepts(guide, grammar, said), said
+
+
+def test_a_free_call_of_mistral_begins_with_its_special_token(
+    sentencepiece_like: Tokenizer,
+) -> None:
+    mark = sentencepiece_like.token_to_id("[TOOL_CALLS]")
+    grammar = MistralFormat(mark, spaced=True).grammar(STRICT, None, False, PROSE)
+    guide = LLTokenizer(sentencepiece_like.to_str(), eos_token=2)
+    matcher = LLMatcher(guide, LLMatcher.grammar_from_lark(grammar))
+    assert not matcher.is_error(), matcher.get_error()
+    said = guide.tokenize_str("hi")
+    assert matcher.try_consume_tokens(said) == len(said)
+    assert matcher.is_accepting()
+    assert matcher.try_consume_tokens([mark]) == 1
+    assert not matcher.is_accepting()
+    assert matcher.compute_ff_bytes().startswith(b' [{"name": "')
 
 
 @pytest.mark.parametrize("tool_format", FORMATS, ids=lambda f: f.name)

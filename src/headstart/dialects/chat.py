@@ -12,7 +12,10 @@ from headstart.text.chat import Conversation
 
 @dataclass(frozen=True, slots=True)
 class ToolChoice:
-    """`none`: text only. `auto`: the model decides. `required`: one of `names` has to be called."""
+    """`none`: text only. `auto`: the model decides. `required`: it has to call.
+
+    It can call none but those of `names`.
+    """
 
     mode: Literal["none", "auto", "required"]
     names: tuple[str, ...] = ()

@@ -26,6 +26,7 @@ from headstart.server.settlement import Asked, Settlement, Source
 from headstart.server.stream import KEEP_ALIVE, event_stream
 from headstart.server.terms import Terms
 from headstart.text.errors import TemplateError
+from headstart.text.tool_grammar import PROSE
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ class Job:
     @property
     def grammar_field(self) -> str:
         """Where its grammar came from, to name it when it can't be used."""
-        return "tools" if self.request.tool_choice.mode == "required" else self.voice.schema_field
+        return "tools" if self.request.json_schema is None else self.voice.schema_field
 
 
 def chat(dialect: Dialect) -> Callable[[Context, Call], Awaitable[Response]]:
@@ -95,14 +96,15 @@ def to_job(ctx: Context, asked: ChatRequest, body: bytes, call: Call, voice: Voi
 
 
 def _grammar(ctx: Context, asked: ChatRequest) -> Grammar | None:
-    if asked.tool_choice.mode == "required":
-        lark = ctx.codec.tool_format.grammar(
-            asked.conversation.tools, asked.tool_choice.names, asked.parallel_tool_calls
-        )
+    """What the answer has to be like, if anything."""
+    mode, names = asked.tool_choice.mode, asked.tool_choice.names
+    tools, schema = asked.conversation.tools, asked.json_schema
+    bound = schema is not None or any(tool.strict or tool.name not in names for tool in tools)
+    if mode == "required" or (mode == "auto" and bound):
+        otherwise = None if mode == "required" else schema or PROSE
+        lark = ctx.codec.tool_format.grammar(tools, names, asked.parallel_tool_calls, otherwise)
         return Grammar("lark", lark)
-    if asked.json_schema is not None:
-        return Grammar("json_schema", asked.json_schema)
-    return None
+    return None if schema is None else Grammar("json_schema", schema)
 
 
 async def answer(ctx: Context, call: Call, renderer: Renderer, job: Job) -> Response:

@@ -38,6 +38,8 @@ class Tool:
     name: str
     description: str | None = None
     parameters: Mapping[str, Any] | None = None
+    strict: bool = False
+    """Whether arguments have to obey `parameters` also where a call is free."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,11 +61,19 @@ class ToolFormat(Protocol):
         """Special tokens that are part of the format: their text must reach the parser."""
         ...
 
-    def grammar(self, tools: Sequence[Tool], names: Sequence[str] | None, parallel: bool) -> str:
-        """A llguidance Lark grammar that allows calls only: one, or with `parallel` one or more.
+    def grammar(
+        self,
+        tools: Sequence[Tool],
+        names: Sequence[str] | None,
+        parallel: bool,
+        otherwise: str | None = None,
+    ) -> str:
+        """A llguidance Lark grammar of calls: one, or with `parallel` one or more.
 
-        `names` are the tools that may be called, None for all. Raises ValueError for an unknown
-        name and where there is no tool.
+        `names` are the tools that may be called, None for all. `otherwise` is what may be said
+        instead: PROSE, which may then come before calls too, or JSON of this schema. Without it a
+        call is forced, and arguments obey the schema of any tool, not of strict ones alone. Raises
+        ValueError for an unknown name and where there is no tool.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""Lark grammars (llguidance's dialect) that allow nothing but valid tool calls."""
+"""Lark grammars (llguidance's dialect) of valid tool calls, and of what may be said beside them."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -24,6 +24,11 @@ _OPENING = frozenset(
 """Beside these, what else an object may have is said elsewhere."""
 
 
+PROSE = "PROSE"
+"""Any text that opens no call."""
+ANY_TEXT = r"(.|\n)*"
+
+
 def chosen_tools(tools: Sequence[Tool], names: Sequence[str] | None) -> list[Tool]:
     """The tools that may be called, in the client's order. Raises ValueError naming a stranger."""
     known = {tool.name for tool in tools}
@@ -41,20 +46,44 @@ def literal(text: str) -> str:
     return json.dumps(text)
 
 
-def call_rules(tools: Sequence[Tool], arguments_key: str, begin: str, end: str) -> str:
-    """The rule `call`: one JSON call of one of the tools between `begin` and `end`."""
+def prose_rules(mark: str, text: str = ANY_TEXT) -> str:
+    """PROSE, and the rule `opened`: prose through the first `mark`, which opens a call.
+
+    `text`: a regular expression of what may be said. Lazy, as llguidance's guide has it for tools:
+    what is said ends at the mark and can't go on past it.
+    """
+    return f"opened[lazy]: {PROSE} {mark}\n{PROSE}: /{text}/\n"
+
+
+def instead(schema: str | None) -> str:
+    """What a rule may be besides: JSON of this schema, or nothing."""
+    return "" if schema is None else f" | otherwise\notherwise: %json {schema}"
+
+
+def call_rules(
+    tools: Sequence[Tool], arguments_key: str, begin: str, end: str, *, forced: bool
+) -> str:
+    """The rule `call`: one JSON call of one of the tools between `begin` and `end`.
+
+    Where calls aren't `forced`, arguments of tools that aren't strict are any object.
+    """
     lines = ["call: " + " | ".join(f"call_{index}" for index in range(len(tools)))]
     for index, tool in enumerate(tools):
-        head = f'{begin}{{"name": {json.dumps(tool.name)}, "{arguments_key}": '
+        name, key = json.dumps(tool.name), json.dumps(arguments_key)
+        # In the words that JSON is read in: else what is no call is taken for one up to here.
+        words = (f"{begin}{{", '"name"', ": ", name, ", ", key, ": ")
+        head = " ".join(map(literal, words))
         lines.append(
-            f"call_{index}: {literal(head)} arguments_{index} {literal('}' + end)}\n"
-            f"arguments_{index}: %json {json.dumps(_arguments_schema(tool))}"
+            f"call_{index}: {head} arguments_{index} {literal('}' + end)}\n"
+            f"arguments_{index}: %json {json.dumps(_schema(tool, forced))}"
         )
     return "\n".join(lines) + "\n"
 
 
-def _arguments_schema(tool: Tool) -> dict[str, Any]:
+def _schema(tool: Tool, forced: bool) -> dict[str, Any]:
     """The tool's own schema, which always describes an object; without one, the empty object."""
+    if not (forced or tool.strict):
+        return {"type": "object"}
     parameters: Mapping[str, Any] = {"properties": {}, "additionalProperties": False}
     if tool.parameters is not None:
         parameters = _closed(json.loads(json.dumps(tool.parameters, default=dict)))

@@ -129,10 +129,15 @@ def test_functions_are_read_in_their_order() -> None:
         ({"mode": "NONE"}, ToolChoice("none", ("f", "g.h"))),
         ({"mode": "ANY"}, ToolChoice("required", ("f", "g.h"))),
         ({"mode": "ANY", "allowedFunctionNames": ["g.h"]}, ToolChoice("required", ("g.h",))),
+        ({"mode": "VALIDATED"}, ToolChoice("auto", ("f", "g.h"))),
+        ({"mode": "VALIDATED", "allowedFunctionNames": ["f"]}, ToolChoice("auto", ("f",))),
     ],
 )
 def test_the_mode_says_how_free_the_model_is(calling: Any, choice: ToolChoice) -> None:
-    assert mode(calling).tool_choice == choice
+    asked = mode(calling)
+    assert asked.tool_choice == choice
+    strict = calling is not None and calling.get("mode") == "VALIDATED"
+    assert [tool.strict for tool in asked.conversation.tools] == [strict] * 2
 
 
 @pytest.mark.parametrize(
@@ -140,7 +145,6 @@ def test_the_mode_says_how_free_the_model_is(calling: Any, choice: ToolChoice) -
     [
         ({"mode": "ANY", "allowedFunctionNames": ["h"]}, "'h' is no declared function"),
         ({"mode": "AUTO", "allowedFunctionNames": ["f"]}, "only when function calling mode is ANY"),
-        ({"mode": "VALIDATED"}, "VALIDATED"),
     ],
 )
 def test_a_mode_that_makes_no_sense_is_refused(calling: Any, said: str) -> None:

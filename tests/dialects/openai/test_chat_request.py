@@ -95,6 +95,13 @@ def test_tool_schemas_keep_the_clients_key_order() -> None:
     assert list(tool.parameters["properties"]) == ["z", "a"]
 
 
+@pytest.mark.parametrize("strict", [True, False, None])
+def test_a_strict_function_stays_strict(strict: bool | None) -> None:
+    function = {**WEATHER["function"], "strict": strict}
+    (tool,) = parse(tools=[{"type": "function", "function": function}]).conversation.tools
+    assert tool.strict is bool(strict)
+
+
 @pytest.mark.parametrize(
     ("choice", "meaning"),
     [
@@ -107,6 +114,10 @@ def test_tool_schemas_keep_the_clients_key_order() -> None:
             {"type": "allowed_tools", "allowed_tools": {"mode": "required", "tools": [TIME]}},
             ToolChoice("required", ("time",)),
         ),
+        (
+            {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [TIME]}},
+            ToolChoice("auto", ("time",)),
+        ),
     ],
 )
 def test_tool_choice_says_how_free_the_model_is(choice: Any, meaning: ToolChoice) -> None:
@@ -118,10 +129,6 @@ def test_tool_choice_says_how_free_the_model_is(choice: Any, meaning: ToolChoice
     [
         ({"type": "function", "function": {"name": "nope"}}, "tool_choice"),
         ("sometimes", "tool_choice"),
-        (
-            {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [TIME]}},
-            "tool_choice.allowed_tools.mode",
-        ),
         (
             {"type": "allowed_tools", "allowed_tools": {"mode": "required", "tools": []}},
             "tool_choice.allowed_tools.tools",

@@ -87,7 +87,8 @@ def to_tools(tools: Sequence[CustomTool]) -> list[tuple[Tool, Mark | None]]:
         _refuse(tool, path)
         seen.add(tool.name)
         mark = to_mark(tool.cache_control, f"tools.{number}")
-        checked.append((Tool(tool.name, tool.description, tool.input_schema), mark))
+        strict = bool(tool.strict)
+        checked.append((Tool(tool.name, tool.description, tool.input_schema, strict), mark))
     return checked
 
 

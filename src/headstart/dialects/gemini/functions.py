@@ -61,8 +61,9 @@ class ToolConfig(Struct):
     include_server_side_tool_invocations: bool | None = None
 
 
-def to_tools(tools: Sequence[Tool], model: str) -> tuple[ChatTool, ...]:
+def to_tools(tools: Sequence[Tool], config: ToolConfig | None, model: str) -> tuple[ChatTool, ...]:
     """The canonical tools. Raises ApiError 400 for kinds, names and repetitions that can't work."""
+    strict = _calling(config).mode == "VALIDATED"
     seen: dict[str, ChatTool] = {}
     for index, tool in enumerate(tools):
         path = f"tools[{index}]"
@@ -71,14 +72,14 @@ def to_tools(tools: Sequence[Tool], model: str) -> tuple[ChatTool, ...]:
                 raise invalid(f"Tool '{name}' is not enabled for models/{model}", f"{path}.{name}")
         for number, declared in enumerate(tool.function_declarations or ()):
             where = f"{path}.function_declarations[{number}]"
-            made = _to_tool(declared, where)
+            made = _to_tool(declared, where, strict=strict)
             if made.name in seen:
                 raise invalid(f"Duplicate function declaration found: {made.name}", where)
             seen[made.name] = made
     return tuple(seen.values())
 
 
-def _to_tool(declared: FunctionDeclaration, path: str) -> ChatTool:
+def _to_tool(declared: FunctionDeclaration, path: str, *, strict: bool) -> ChatTool:
     if not _NAME.fullmatch(declared.name):
         where = f"{path}.name"
         raise invalid(f"* GenerateContentRequest.{where}: {BAD_NAME}\n", where)
@@ -91,19 +92,17 @@ def _to_tool(declared: FunctionDeclaration, path: str) -> ChatTool:
     if parameters is not None and not isinstance(parameters, dict):
         where = f"{path}.parameters_json_schema"
         raise invalid(f"Invalid value at '{where}': it has to be a JSON object.", where)
-    return ChatTool(declared.name, declared.description, parameters)
+    return ChatTool(declared.name, declared.description, parameters, strict)
 
 
 def to_choice(config: ToolConfig | None, tools: Sequence[ChatTool]) -> ToolChoice:
     """How free the model is. Raises ApiError 400 for names that nobody declared."""
-    calling = config.function_calling_config if config else None
-    mode = calling.mode if calling else "AUTO"
+    calling = _calling(config)
+    mode = calling.mode
     names = tuple(tool.name for tool in tools)
-    allowed = tuple(calling.allowed_function_names or ()) if calling else ()
+    allowed = tuple(calling.allowed_function_names or ())
     field = "tool_config.function_calling_config"
-    if mode == "VALIDATED":
-        raise invalid("Function calling mode `VALIDATED` is not enabled: use AUTO or ANY.", field)
-    if allowed and mode != "ANY":
+    if allowed and mode not in ("ANY", "VALIDATED"):
         message = "Please set allowed_function_names only when function calling mode is ANY."
         raise invalid(message, field)
     for name in allowed:
@@ -114,4 +113,8 @@ def to_choice(config: ToolConfig | None, tools: Sequence[ChatTool]) -> ToolChoic
         if not names:
             raise invalid("Function calling mode is ANY, but no function is declared.", field)
         return ToolChoice("required", allowed or names)
-    return ToolChoice("none" if mode == "NONE" or not names else "auto", names)
+    return ToolChoice("none" if mode == "NONE" or not names else "auto", allowed or names)
+
+
+def _calling(config: ToolConfig | None) -> FunctionCallingConfig:
+    return (config and config.function_calling_config) or FunctionCallingConfig()

@@ -41,7 +41,7 @@ def read_prompt(fields: PromptFields, model: str) -> ReadPrompt:
 
     Its parts are in Gemini's order: instructions, tools, contents.
     """
-    tools = to_tools(fields.tools, model)
+    tools = to_tools(fields.tools, fields.tool_config, model)
     messages, parts = read_turns(model, fields.system_instruction, fields.contents)
     instructions = tuple(part for part in parts if part.kind == "system")
     declared = tuple(tool_part(tool, f"tools[{index}]") for index, tool in enumerate(tools))

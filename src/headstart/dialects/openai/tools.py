@@ -19,6 +19,7 @@ class Function(Struct):
     name: str
     description: str | None = None
     parameters: dict[str, Any] | None = None
+    strict: bool | None = None
 
 
 class FunctionTool(Struct, tag_field="type", tag="function"):
@@ -72,7 +73,8 @@ def _tool(tool: AnyTool, path: str) -> Tool:
         field = f"{path}.type"
         raise invalid(f"'{field}': only tools of type 'function' are supported.", field)
     function = tool.function
-    return Tool(function.name, function.description, function.parameters)
+    strict = bool(function.strict)
+    return Tool(function.name, function.description, function.parameters, strict)
 
 
 def different(tools: Sequence[Tool], within: str = "") -> tuple[Tool, ...]:
@@ -112,13 +114,7 @@ def to_choice(
 
 
 def _allowed(allowed: AllowedNames, names: tuple[str, ...], field: str) -> ToolChoice:
-    chosen = _known(allowed.tools, names, f"{field}.tools")
-    if allowed.mode == "auto" and set(chosen) != set(names):
-        message = (
-            f"'{field}.mode' 'auto' can't leave tools out: use 'required', or send fewer tools."
-        )
-        raise invalid(message, f"{field}.mode", "unsupported_parameter")
-    return ToolChoice(allowed.mode, chosen)
+    return ToolChoice(allowed.mode, _known(allowed.tools, names, f"{field}.tools"))
 
 
 def _known(chosen: Sequence[NamedTool], names: tuple[str, ...], field: str) -> tuple[str, ...]:

@@ -5,7 +5,14 @@ from collections.abc import Sequence
 from headstart.text.chat import Tool
 from headstart.text.partial import partial_suffix
 from headstart.text.tool_events import ToolCallParser
-from headstart.text.tool_grammar import call_rules, chosen_tools, literal
+from headstart.text.tool_grammar import (
+    PROSE,
+    call_rules,
+    chosen_tools,
+    instead,
+    literal,
+    prose_rules,
+)
 from headstart.text.tool_parser import JsonCallParser, Opening
 
 _OPEN = "<tool_call>"
@@ -18,13 +25,26 @@ class HermesFormat:
     name = "hermes"
     markers = frozenset((_OPEN, _CLOSE))
 
-    def grammar(self, tools: Sequence[Tool], names: Sequence[str] | None, parallel: bool) -> str:
+    def grammar(
+        self,
+        tools: Sequence[Tool],
+        names: Sequence[str] | None,
+        parallel: bool,
+        otherwise: str | None = None,
+    ) -> str:
         """See ToolFormat."""
-        more = f"({literal(chr(10))} call)*" if parallel else ""
         rules = call_rules(
-            chosen_tools(tools, names), "arguments", begin=f"{_OPEN}\n", end=f"\n{_CLOSE}"
+            chosen_tools(tools, names),
+            "arguments",
+            begin="\n" if otherwise == PROSE else f"{_OPEN}\n",
+            end=f"\n{_CLOSE}",
+            forced=otherwise is None,
         )
-        return f"start: call {more}\n{rules}"
+        if otherwise == PROSE:
+            start = f"(opened call)* {PROSE}" if parallel else f"opened call | {PROSE}"
+            return f"start: {start}\n{prose_rules(literal(_OPEN))}{rules}"
+        more = f"({literal(chr(10))} call)*" if parallel else ""
+        return f"start: call {more}{instead(otherwise)}\n{rules}"
 
     def parser(self) -> ToolCallParser:
         """See ToolFormat."""

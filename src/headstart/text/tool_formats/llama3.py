@@ -5,10 +5,19 @@ from collections.abc import Sequence
 from headstart.text.chat import Tool
 from headstart.text.partial import partial_suffix
 from headstart.text.tool_events import ToolCallParser
-from headstart.text.tool_grammar import call_rules, chosen_tools
+from headstart.text.tool_grammar import (
+    PROSE,
+    call_rules,
+    chosen_tools,
+    instead,
+    literal,
+    prose_rules,
+)
 from headstart.text.tool_parser import JsonCallParser, Opening
 
 _TAG = "<|python_tag|>"
+_NO_BRACE = r"[ \t\r\n]*([^ \t\r\n{](.|\n)*)?"
+"""An answer that begins with a brace is a call."""
 
 
 class Llama3Format:
@@ -22,10 +31,16 @@ class Llama3Format:
         tools: Sequence[Tool],
         names: Sequence[str] | None,
         parallel: bool,  # noqa: ARG002 (part of the seam)
+        otherwise: str | None = None,
     ) -> str:
         """See ToolFormat. Always one call: Llama 3's templates refuse two in one message."""
-        rules = call_rules(chosen_tools(tools, names), "parameters", begin="", end="")
-        return f"start: call\n{rules}"
+        rules = call_rules(
+            chosen_tools(tools, names), "parameters", begin="", end="", forced=otherwise is None
+        )
+        if otherwise == PROSE:
+            prose = prose_rules(literal(_TAG), _NO_BRACE)
+            return f"start: call | opened call | {PROSE}\n{prose}{rules}"
+        return f"start: call{instead(otherwise)}\n{rules}"
 
     def parser(self) -> ToolCallParser:
         """See ToolFormat."""

@@ -5,7 +5,14 @@ from collections.abc import Sequence
 from headstart.text.chat import Tool
 from headstart.text.partial import partial_suffix
 from headstart.text.tool_events import ToolCallParser
-from headstart.text.tool_grammar import call_rules, chosen_tools, literal
+from headstart.text.tool_grammar import (
+    PROSE,
+    call_rules,
+    chosen_tools,
+    instead,
+    literal,
+    prose_rules,
+)
 from headstart.text.tool_parser import JsonCallParser, Opening
 
 _MARK = "[TOOL_CALLS]"
@@ -20,13 +27,27 @@ class MistralFormat:
     def __init__(self, mark_id: int | None, *, spaced: bool) -> None:
         """`mark_id`: the mark's id where it is a special token. `spaced`: a blank follows it."""
         self._mark = literal(_MARK) if mark_id is None else f"<[{mark_id}]>"
+        # Text can't hold a special token, so nothing is lazy there.
+        prose = prose_rules(self._mark)
+        self._prose = prose if mark_id is None else prose.replace("[lazy]", "", 1)
         self._begin = " [" if spaced else "["
 
-    def grammar(self, tools: Sequence[Tool], names: Sequence[str] | None, parallel: bool) -> str:
+    def grammar(
+        self,
+        tools: Sequence[Tool],
+        names: Sequence[str] | None,
+        parallel: bool,
+        otherwise: str | None = None,
+    ) -> str:
         """See ToolFormat."""
+        rules = call_rules(
+            chosen_tools(tools, names), "arguments", begin="", end="", forced=otherwise is None
+        )
         more = f"({literal(', ')} call)*" if parallel else ""
-        rules = call_rules(chosen_tools(tools, names), "arguments", begin="", end="")
-        return f"start: {self._mark} {literal(self._begin)} call {more} {literal(']')}\n{rules}"
+        calls = f"{literal(self._begin)} call {more} {literal(']')}"
+        if otherwise == PROSE:
+            return f"start: opened {calls} | {PROSE}\n{self._prose}{rules}"
+        return f"start: {self._mark} {calls}{instead(otherwise)}\n{rules}"
 
     def parser(self) -> ToolCallParser:
         """See ToolFormat."""

@@ -118,7 +118,7 @@ def hosted(kind: str, model: str) -> ApiError:
 
 def to_tool(tool: FunctionTool) -> Tool:
     """The canonical tool."""
-    return Tool(tool.name, tool.description, tool.parameters)
+    return Tool(tool.name, tool.description, tool.parameters, bool(tool.strict))
 
 
 def read_choice(
