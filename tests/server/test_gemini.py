@@ -11,8 +11,13 @@ import pytest
 import torch
 from google import genai
 from google.genai import errors, types
+from tests.server.conftest import Live, on_a_socket
 
+from headstart.engine.build import build_engine
 from headstart.model.load import load_model
+from headstart.server.app import create_app
+from headstart.server.books import open_store
+from headstart.settings import Settings
 
 PLAIN = "plain"
 """A name without a vendor's minimum."""
@@ -332,3 +337,29 @@ def test_the_ledger_has_the_creation_the_uses_and_the_storage(
     assert storage == (0, 0, size * 3600, 0)
     told = json.loads(live.get("/v1/usage").text)
     assert float(told["total"]["storage_token_hours"]) == size
+
+
+def test_what_is_still_stored_when_the_server_ends_is_billed_up_to_then(
+    tiny_checkpoint: Callable[..., Path], tmp_path: Path, clock: Clock
+) -> None:
+    checkpoint = tiny_checkpoint("llama", max_position_embeddings=4096)
+    loaded = load_model(str(checkpoint), dtype=torch.float32, device=torch.device("cpu"))
+    settings = Settings(
+        dtype="float32",
+        kv_memory_bytes=8 << 20,
+        ledger=str(tmp_path / "ledger.db"),
+        aliases=(("gemini", "gemini-2.5-flash"),),
+    )
+    engine = build_engine(loaded, settings)
+    with open_store(settings) as store:
+        app = create_app(engine, loaded.codec, settings, store=store, now=clock)
+        with on_a_socket(app, settings, engine) as url:
+            client = Live(url, engine, loaded.codec).gemini()
+            config: Any = {"contents": " ".join(map(str, range(420))), "ttl": "7200s"}
+            content = client.caches.create(model="gemini-2.5-flash", config=config)
+            clock.now += 1800
+        app.close()
+    (stored,) = sqlite3.connect(tmp_path / "ledger.db").execute(
+        "SELECT token_seconds FROM requests WHERE dialect = 'gemini.storage'"
+    )
+    assert stored == (content.usage_metadata.total_token_count * 1800,)

@@ -55,6 +55,22 @@ Gate = Callable[[str | None], Caller]
 """From the `Authorization` header to the caller. Raises ApiError."""
 
 
+class App(Starlette):
+    """One server's endpoints."""
+
+    def __init__(self, ctx: Context, routes: Sequence[Route]) -> None:
+        super().__init__(
+            routes=routes,
+            middleware=[Middleware(Observe, metrics=ctx.metrics)],
+            exception_handlers={HTTPException: on_http_exception},
+        )
+        self._ctx = ctx
+
+    def close(self) -> None:
+        """Write down what costs by the hour; nobody is answered any more."""
+        self._ctx.contents.bill(self._ctx.now())
+
+
 def create_app(
     engine: Engine,
     codec: Codec,
@@ -63,7 +79,7 @@ def create_app(
     store: Store | None = None,
     log: LineLog | None = None,
     now: Callable[[], float] = time.time,
-) -> Starlette:
+) -> App:
     """Wire one server. `store`: of the ledger; `log`: of requests; `now`: the contracts' clock.
 
     Raises KeysFileError.
@@ -134,10 +150,7 @@ def create_app(
             route(f"/{version}/{path}", method, endpoint, tenant)
             for path, method, endpoint in GEMINI
         ]
-    middleware = [Middleware(Observe, metrics=ctx.metrics)]
-    return Starlette(
-        routes=routes, middleware=middleware, exception_handlers={HTTPException: on_http_exception}
-    )
+    return App(ctx, routes)
 
 
 def _open(_: str | None) -> Caller:

@@ -60,13 +60,15 @@ async def serve(
         loaded, engine = loading.result()
         publish(engine)
         named = replace(settings, served_model_name=settings.served_model_name or loaded.name)
-        gate.open(create_app(engine, loaded.codec, named, store=store, log=log_file))
+        app = create_app(engine, loaded.codec, named, store=store, log=log_file)
+        gate.open(app)
         print_banner(console, loaded, engine, named, _url(sock))
         _warn_of_template(loaded.codec, console)
         await asyncio.wait({asked, serving}, return_when=asyncio.FIRST_COMPLETED)
         server.should_exit = True
         console.print("Draining; a second signal stops at once.", style="dim")
         await engine.aclose(settings.drain_seconds)
+        app.close()
     finally:
         server.should_exit = True
         asked.cancel()
