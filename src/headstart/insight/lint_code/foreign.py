@@ -31,6 +31,7 @@ from headstart.insight.lint_code.values import (
     Value,
     constant,
     elements,
+    literal,
     record,
     text,
     union,
@@ -300,13 +301,13 @@ def _template(messages: Value) -> Value:
 def _said(item: Item) -> tuple[str | None, str]:
     match item.value.shape:
         case Array((Item(role), Item(content))):
-            return constant(role), constant(content) or ""
+            return constant(role), literal(content)
         case Record() as fields:
             role_ = fields.get("role")
             content_ = fields.get("content") or fields.get("template")
             return (
                 constant(role_) if role_ else None,
-                (constant(content_) or "") if content_ else "",
+                literal(content_) if content_ else "",
             )
         case _:
             return None, ""

@@ -269,6 +269,12 @@ def constant(value: Value) -> str | None:
             return None
 
 
+def literal(value: Value) -> str:
+    """As much of the text as is written in the source."""
+    pieces = value.shape.pieces if isinstance(value.shape, Text) else ()
+    return "".join(piece for piece in pieces if isinstance(piece, str))
+
+
 def _element(taint: Taint) -> Taint:
     if not taint.cause.order or taint.element:
         return taint

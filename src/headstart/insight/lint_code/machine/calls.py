@@ -14,6 +14,7 @@ from headstart.insight.lint_code.values import (
     Closure,
     Foreign,
     Klass,
+    Record,
     Value,
     union,
     whole,
@@ -35,7 +36,7 @@ class Calls:
     def call(self, node: ir.Call, frame: Frame) -> Value:
         """What comes back."""
         args = self._args(node.args, frame)
-        named = {name: self._run.expressions.eval(value, frame) for name, value in node.named}
+        named = self._named(node.named, frame)
         if isinstance(node.callee, ir.Attr):
             receiver = self._run.expressions.eval(node.callee.of, frame)
             callee = self._run.attributes.read(receiver, node.callee.name, node.callee, frame)
@@ -63,6 +64,21 @@ class Calls:
             else:
                 args.append(value)
         return tuple(args)
+
+    def _named(self, nodes: Sequence[tuple[str, ir.Expr]], frame: Frame) -> dict[str, Value]:
+        """`**fields` gives each of its keys; those that aren't known stand under ""."""
+        named: dict[str, Value] = {}
+        spread: list[Value] = []
+        for name, node in nodes:
+            value = self._run.expressions.eval(node, frame)
+            if name:
+                named[name] = value
+            elif isinstance(value.shape, Record):
+                named.update(value.shape.fields)
+                spread += [value.shape.rest] if value.shape.rest else []
+            else:
+                spread.append(value.plain)
+        return {**named, "": union(spread)} if spread else named
 
     def _method(
         self,

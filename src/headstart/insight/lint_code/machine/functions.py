@@ -149,7 +149,8 @@ class Functions:
                 value = array(Item(arg) for arg in rest)
                 rest = []
             elif param.kind == "named_rest":
-                value = record(unused.items())
+                others = unused.pop("", None)
+                value = record(unused.items(), others)
             elif param.name in unused:
                 value = unused.pop(param.name)
             elif rest and param.kind == "plain":
