@@ -74,8 +74,8 @@ class Lines:
                         yield number, line
                 self._moved(file.raw.tell() - told)
         except (OSError, EOFError, zlib.error) as error:
-            text = f"{self._name}: cannot be read after line {number}: {error}"
-            raise self._error(text) from error
+            after = f" after line {number}" if number else ""
+            raise self._error(f"{self._name}: cannot be read{after}: {error}") from error
 
     def _rest(self, begun: bytes, lines: IO[bytes], number: int) -> bytes:
         """A long line, of which `begun` was read."""

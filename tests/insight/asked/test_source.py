@@ -134,7 +134,10 @@ def zipped() -> bytes:
         (b'{"messages": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", r":1: .*nest|:1: .*recurs"),
         (b"SQLite format 3\0" + b"\0" * 100, r":1: a database"),
         (zipped(), r":1: a ZIP"),
-        (gzip.compress(LINE * 100)[:60], r": cannot be read after line \d+"),
+        (
+            gzip.compress(LINE * 100)[:60],
+            r": cannot be read( after line \d+)?: Compressed file ended",
+        ),
     ],
 )
 def test_what_cannot_be_read_is_one_line_that_names_the_place(
@@ -202,3 +205,23 @@ def test_one_that_hears_of_troubles_gets_the_rest_all_the_same(tmp_path: Path) -
     assert [asked.pieces[0].text for asked in found] == ["b"]
     assert [Path(place).name for place, _ in heard] == ["gone", "a.json"]
     assert all(problem.startswith(place) for place, problem in heard)
+
+
+def test_lines_that_cannot_be_read_are_left_out_and_told_in_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(LINE * 3 + b'{"messages": [\n' + LINE + b'{"messages": [3]}\n' + LINE + b"{")
+    heard: list[str] = []
+    found = list(read_requests([str(path)], trouble=lambda _, error: heard.append(str(error))))
+    assert [asked.origin.number for asked in found] == [1, 2, 3, 5, 7]
+    (line,) = heard
+    assert line.startswith(f"{path}:4: not JSON")
+    assert line.endswith("; 2 more could not be read")
+
+
+def test_a_file_without_any_request_is_soon_given_up(tmp_path: Path) -> None:
+    path = tmp_path / "foreign.jsonl"
+    path.write_bytes(b'{"level": "info"}\n' * 99 + LINE)
+    heard: list[str] = []
+    assert not list(read_requests([str(path)], trouble=lambda _, error: heard.append(str(error))))
+    (line,) = heard
+    assert line.startswith(f"{path}:1: no request")

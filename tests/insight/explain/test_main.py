@@ -311,3 +311,16 @@ def test_tokens_that_the_recording_has_are_measured(run: Run) -> None:
     found = run.log(*rows)
     assert found["counted"]["how"] == "measured"
     assert (found["place"]["token"], found["hits"]["plain"]["aligned_tokens"]) == (100, 96)
+
+
+def test_a_line_that_is_still_being_written_is_told_and_the_others_are_explained(run: Run) -> None:
+    log = run.file("log.jsonl", body(), body("It is 09:14:03.\n" + RULES))
+    with Path(log).open("a") as file:
+        file.write('\n{"model": "claude-so')
+    assert "messages" not in run.text(log)
+    assert run.status == 2
+    assert run.err == f"headstart explain: {log}:3: not JSON: Input data was truncated\n"
+    Path(log).write_text('{"model": "claude-so')
+    run.text(log)
+    assert run.status == 2
+    assert len(run.err.splitlines()) == 1

@@ -84,6 +84,23 @@ def test_what_is_no_request_gets_one_line_and_status_2(
     assert name in line
 
 
+def test_behind_a_broken_line_and_a_foreign_file_the_rest_is_judged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.json").write_text('{"name": "package"}')
+    path = Path(written(tmp_path / "b.jsonl", *(clocked(n) for n in range(4))))
+    whole = path.read_text().splitlines()
+    path.write_text("\n".join([whole[0], whole[1][:90], *whole[2:], whole[0][:90]]))
+    assert main(Given([str(tmp_path)])) == 2
+    said = capsys.readouterr()
+    assert "b.jsonl:3 /messages/0/content: HS101" in said.out
+    assert "in 3 requests: 1 warning; 2 could not be read" in said.out
+    foreign, broken = said.err.splitlines()
+    assert foreign.startswith(f"headstart lint: {tmp_path / 'a.json'}:1 cannot be read: no request")
+    assert broken.startswith(f"headstart lint: {path}:2 cannot be read: not JSON")
+    assert broken.endswith("; 1 more could not be read")
+
+
 def test_a_file_that_is_not_there_gets_one_line_and_status_2(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

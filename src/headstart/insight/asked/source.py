@@ -2,6 +2,7 @@
 
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from headstart.insight.asked.detect import NO_SIGNS, Signs
 from headstart.insight.asked.errors import Unreadable
 from headstart.insight.asked.files.kind import Kind
 from headstart.insight.asked.files.kinds import KINDS
-from headstart.insight.asked.files.values import values
+from headstart.insight.asked.files.values import LeftOut, refused, values
 from headstart.insight.asked.join import Answers
 from headstart.insight.lines import from_stdin
 
@@ -23,6 +24,8 @@ SUFFIXES = (".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz", ".ndjson.gz")
 """Of the files that are read in a directory; a file that is named may be called anything."""
 LOOKED_AT = 3
 """Objects by which the kind of a recording is told."""
+GIVEN_UP = 16
+"""Values that are no requests, before any that is one: then the file is none of ours."""
 
 
 def read_requests(
@@ -32,7 +35,8 @@ def read_requests(
     standard input (`-`). Only one request is held at a time; of a batch's results, which are put to
     their requests, only the usage.
 
-    `trouble` hears what can't be read, and the rest is read all the same; without it, Unreadable.
+    `trouble` hears what can't be read, once for each file, and the rest is read all the same, the
+    later lines of that file too; without it, Unreadable.
     """
     with tempfile.TemporaryDirectory() as directory:
         found = list(files(places, Path(directory), trouble))
@@ -57,28 +61,28 @@ def read_file(
     *,
     name: str = "",
     tap: Callable[[Origin, Any], None] | None = None,
+    left_out: LeftOut = refused,
 ) -> Iterator[Asked]:
     """The requests of one file, which messages call `name`. Raises Unreadable.
 
-    `tap` hears of each value of the file before its requests come.
+    `tap` hears of each value of the file before its requests come, `left_out` of each that is no
+    request; unless told, one of those is the end.
     """
     shown = name or str(path)
-    kind, found = _opened(path, shown)
-    numbered = ((Origin(shown, number), value) for number, value in found)
-    yield from kind.read(numbered if tap is None else _tapped(numbered, tap), told)
+    kind, found = _opened(path, shown, left_out)
+    for number, value in found:
+        origin = Origin(shown, number)
+        if tap is not None:
+            tap(origin, value)
+        try:
+            yield from kind.read(iter([(origin, value)]), told)
+        except Unreadable as error:
+            left_out(error)
 
 
-def _tapped(
-    numbered: Iterator[tuple[Origin, Any]], tap: Callable[[Origin, Any], None]
-) -> Iterator[tuple[Origin, Any]]:
-    for origin, value in numbered:
-        tap(origin, value)
-        yield origin, value
-
-
-def _opened(path: Path, shown: str) -> tuple[Kind, Iterator[tuple[int, Any]]]:
+def _opened(path: Path, shown: str, left_out: LeftOut) -> tuple[Kind, Iterator[tuple[int, Any]]]:
     """A file's kind, and all its values."""
-    found = values(path, shown)
+    found = values(path, shown, left_out)
     first = list(islice(found, LOOKED_AT))
     if not first:
         raise Unreadable(f"{shown}: no requests")
@@ -95,19 +99,50 @@ def _opened(path: Path, shown: str) -> tuple[Kind, Iterator[tuple[int, Any]]]:
 def _answers(path: Path, name: str) -> bool:
     """Whether a file holds answers alone. What can't be read is told when its turn comes."""
     try:
-        kind, _ = _opened(path, name)
+        kind, _ = _opened(path, name, lambda _: None)
     except Unreadable:
         return False
     return kind.answers
 
 
 def _heard(path: Path, told: Signs, name: str, trouble: Trouble | None) -> Iterator[Asked]:
-    try:
+    if trouble is None:
         yield from read_file(path, told, name=name)
+        return
+    left_out = _LeftOut()
+    try:
+        for asked in read_file(path, told, name=name, left_out=left_out):
+            left_out.some = True
+            yield asked
     except Unreadable as error:
-        if trouble is None:
-            raise
-        trouble(name, error)
+        left_out.hear(error)
+    if left_out.first is not None:
+        trouble(name, left_out.told(left_out.first))
+
+
+@dataclass(slots=True)
+class _LeftOut:
+    """What of a file can't be read."""
+
+    some: bool = False
+    """Whether anything could be read."""
+    first: Unreadable | None = None
+    times: int = 0
+
+    def __call__(self, error: Unreadable) -> None:
+        if not self.some and self.times + 1 >= GIVEN_UP:
+            raise error
+        self.hear(error)
+
+    def hear(self, error: Unreadable) -> None:
+        """One more."""
+        self.first = self.first or error
+        self.times += 1
+
+    def told(self, first: Unreadable) -> Unreadable:
+        """All of them in one line."""
+        more = self.times - 1
+        return Unreadable(f"{first}; {more:,} more could not be read") if more else first
 
 
 def _strange(first: Sequence[tuple[int, Any]]) -> int:

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 from headstart.insight.asked.asked import Asked
@@ -46,22 +47,28 @@ class Given:
 
 def main(given: Given) -> int:
     """The exit status."""
+    troubles: list[Unreadable] = []
     try:
-        found = _explanation(given)
+        found = _explanation(given, troubles)
     except (Unreadable, EndpointError, PriceError) as error:
-        print(f"{TOOL}: {error}", file=sys.stderr)
+        for each in (*troubles, error):
+            print(f"{TOOL}: {each}", file=sys.stderr)
         return IMPOSSIBLE
+    for trouble in troubles:
+        print(f"{TOOL}: {trouble}", file=sys.stderr)
     shown = facts(found, redacted if given.redact else plain)
     print(FORMS[given.form](shown), end="")
-    return STATUS[found.verdict.outcome]
+    return IMPOSSIBLE if troubles else STATUS[found.verdict.outcome]
 
 
-def _explanation(given: Given) -> Explanation:
-    """Raises Unreadable, EndpointError and PriceError."""
+def _explanation(given: Given, troubles: list[Unreadable]) -> Explanation:
+    """`troubles` gets what of a recording can't be read.
+
+    Raises Unreadable, EndpointError and PriceError."""
     counter = counter_of(given.tokenizer)
     counts = Counts(counter)
     prices = PriceBook.standard(given.prices)
-    told = _told(given, lambda asked: to_prompt(asked, counts))
+    told = _told(given, lambda asked: to_prompt(asked, counts), troubles)
     earlier = told.earlier
     if given.url is not None:
         with _server(given.url, given.api_key, counts) as server:
@@ -71,11 +78,15 @@ def _explanation(given: Given) -> Explanation:
     return explain(told, _counting(told, counter), prices, given.wanted, before=before)
 
 
-def _told(given: Given, prompt_of: PromptOf) -> Told:
+def _told(given: Given, prompt_of: PromptOf, troubles: list[Unreadable]) -> Told:
     signs = Signs("" if given.provider == "auto" else given.provider, model=given.model or "")
     history = History(prompt_of)
     if given.second is None:
-        return find(history, read_requests([given.first], signs), given.id)
+        heard = read_requests([given.first], signs, lambda _, error: troubles.append(error))
+        first = next(heard, None)
+        if first is None and troubles:
+            raise troubles.pop()
+        return find(history, heard if first is None else chain([first], heard), given.id)
     one, other = (_only(place, signs) for place in (given.first, given.second))
     return history.pair(one, other)
 

@@ -40,9 +40,16 @@ def main(given: Given) -> int:
     signs = Signs("" if given.provider == "auto" else given.provider, model=given.model or "")
     try:
         count = counter_of(given.tokenizer)
-        requests = list(read_requests([given.place], signs))
+        troubles: list[Unreadable] = []
+        requests = list(
+            read_requests([given.place], signs, lambda _, error: troubles.append(error))
+        )
     except Unreadable as error:
         print(f"headstart layout: {error}", file=sys.stderr)
+        return IMPOSSIBLE
+    for trouble in troubles:
+        print(f"headstart layout: {trouble}", file=sys.stderr)
+    if troubles and not requests:
         return IMPOSSIBLE
     counts = Counts(count)
     prover = Prover(
@@ -54,6 +61,8 @@ def main(given: Given) -> int:
     show = redacted if given.redact else plain
     layout = lay_out(requests, counts, prover, given.block_size, show)
     print({"text": as_text, "json": as_json, "md": as_markdown}[given.form](layout), end="")
+    if troubles:
+        return IMPOSSIBLE
     if not layout.families:
         return ABSTAINED
     return FINDING if any(laid.misplaced for laid in layout.families) else FINE

@@ -1,5 +1,6 @@
 """Lints for a person or a program: the report on stdout, troubles on stderr."""
 
+import re
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -64,15 +65,26 @@ def main(given: Given) -> int:
     signs = Signs("" if given.provider == "auto" else given.provider, model=given.model or "")
     if given.fixed is not None:
         return _fix(given, given.fixed, rules, selection, count, linter, signs)
-    problems = []
-    for place in given.places:
-        try:
-            for asked in read_requests([place], signs):
-                if asked.has_body:
-                    linter.hear(asked)
-        except Unreadable as error:
-            problems.append(Trouble(Place(place), str(error).removeprefix(f"{place}: ")))
+    problems: list[Trouble] = []
+    for asked in read_requests(
+        given.places, signs, lambda name, error: problems.append(_unread(name, error))
+    ):
+        if asked.has_body:
+            linter.hear(asked)
     return _said(given, _report(rules, selection, linter, problems))
+
+
+def _unread(name: str, error: Unreadable) -> Trouble:
+    """What the error says, with its place taken from its text."""
+    told = _TOLD.fullmatch(str(error).removeprefix(name))
+    if told is None:
+        return Trouble(Place(name), str(error))
+    reason = told[2] if told[2].startswith(_CANNOT) else f"{_CANNOT}: {told[2]}"
+    return Trouble(Place(name, int(told[1]) if told[1] else None), reason)
+
+
+_TOLD = re.compile(r"(?::(\d+))?: (.*)", re.DOTALL)
+_CANNOT = "cannot be read"
 
 
 def _fix(

@@ -1,6 +1,6 @@
 """The JSON values of a file: one document, a list's elements, or one a line. Never more at once."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +19,20 @@ FOREIGN = (
 )
 
 
-def values(path: Path, name: str) -> Iterator[tuple[int, Any]]:
-    """Each value with its line, or with its place in a list. Raises Unreadable."""
+LeftOut = Callable[[Unreadable], None]
+"""Hears of a value that can't be read, and that the others are read without."""
+
+
+def refused(error: Unreadable) -> None:
+    """Nothing is left out: what can't be read ends it all."""
+    raise error
+
+
+def values(path: Path, name: str, left_out: LeftOut = refused) -> Iterator[tuple[int, Any]]:
+    """Each value with its line, or with its place in a list.
+
+    Raises Unreadable for the file; a later line that is broken is left to `left_out`.
+    """
     lines = iter(Lines(path, error=Unreadable, longest=LONGEST, name=name))
     number, line = next(lines, (0, b""))
     if not line:
@@ -39,7 +51,12 @@ def values(path: Path, name: str) -> Iterator[tuple[int, Any]]:
     else:
         yield number, value
     for number, line in lines:
-        yield number, decoded(line, f"{name}:{number}")
+        try:
+            value = decoded(line, f"{name}:{number}")
+        except Unreadable as error:
+            left_out(error)
+            continue
+        yield number, value
 
 
 def decoded(line: bytes | str, place: str) -> Any:
