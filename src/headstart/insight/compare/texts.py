@@ -15,7 +15,10 @@ _INVISIBLE = dict.fromkeys(
 )
 _WIDE = str.maketrans("，。；：！？（）［］【】“”‘’、～％　", ",.;:!?()[][]\"\"'',~% ")
 _WORD = re.compile(r"[^\s\"'`<>(){}\[\],;，。；：！？]*")
-_PIECES = re.compile(r"\n\s*\n|(?=<(?:document|doc|source|passage|chunk|context)\b)|(?=\n#{1,4} )")
+_BOUNDARY = re.compile(
+    r"\n(?:\s*\n|(?=#{1,4} ))|<(?=(?:document|doc|source|passage|chunk|context)\b)"
+)
+"""Each begins with a letter of its own: that is searched for fast."""
 _RANDOM = re.compile(r"(?=\S*\d)(?=\S*[A-Za-z])[\w+/=.:-]{6,}|[A-Za-z0-9+/=]{16,}")
 MOST_OPENINGS = 64
 """Brackets before a difference that are tried as the beginning of a JSON value."""
@@ -48,11 +51,14 @@ def difference(before: str, after: str) -> Difference | None:
     if cause is not None:
         # All of it means the same, so all that is left is lost.
         return Difference(cause, at, *_around(before, after, at, behind), len(after) - at)
-    reordered = _reordered(before, after)
-    if reordered:
-        around = _around(before, after, at, behind)
-        return Difference(Cause.RETRIEVAL_ORDER, at, *around, max(0, reordered - at))
-    stays = max(behind, _common_parts(before[at:], after[at:]))
+    stays = behind
+    if min(len(before), len(after)) - at - behind >= PARAGRAPH:
+        # Less than that has no paragraph that could stand elsewhere.
+        reordered = _reordered(before, after)
+        if reordered:
+            around = _around(before, after, at, behind)
+            return Difference(Cause.RETRIEVAL_ORDER, at, *around, max(0, reordered - at))
+        stays = max(behind, _common_parts(before[at:], after[at:]))
     one, other = value_at(before, at), value_at(after, at)
     if one is not None and other is not None and one.cause == other.cause:
         return Difference(one.cause, at, one.of(before), other.of(after), stays)
@@ -62,16 +68,19 @@ def difference(before: str, after: str) -> Difference | None:
 
 def _same_but_for(before: str, after: str, at: int) -> Cause | None:
     """What makes the difference, where both texts mean the same."""
-    if _lines(before) == _lines(after):
+    here = before[at : at + 1] + after[at : at + 1]
+    spaced = len(here) < 2 or here[0].isspace() or here[1].isspace()
+    if spaced and _lines(before) == _lines(after):
         return Cause.LINE_ENDS
-    if not (before.isascii() and after.isascii()):
+    plain = before.isascii() and after.isascii()
+    if not plain:
         if unicodedata.normalize("NFC", before) == unicodedata.normalize("NFC", after):
             return Cause.UNICODE_FORM
         if before.translate(_INVISIBLE) == after.translate(_INVISIBLE):
             return Cause.INVISIBLE
-    if "".join(before.split()) == "".join(after.split()):
+    if spaced and "".join(before.split()) == "".join(after.split()):
         return Cause.WHITESPACE
-    if _narrow(before) == _narrow(after):
+    if not plain and _narrow(before) == _narrow(after):
         return Cause.WIDTH
     return Cause.JSON_ORDER if _same_json(before, after, at) else None
 
@@ -108,7 +117,7 @@ _JSON = json.JSONDecoder()
 
 def _reordered(before: str, after: str) -> int:
     """Characters of paragraphs, or of lines, that stand in both and in another order."""
-    for split in (_PIECES.split, str.splitlines):
+    for split in (_pieces, str.splitlines):
         one, other = (
             [part for each in split(text) if len(part := each.strip()) >= PARAGRAPH]
             for text in (before, after)
@@ -123,9 +132,18 @@ def _reordered(before: str, after: str) -> int:
 
 def _common_parts(before: str, after: str) -> int:
     """Characters of paragraphs that both have."""
-    there = set(map(str.strip, _PIECES.split(before)))
-    parts = (part.strip() for part in _PIECES.split(after))
+    there = set(map(str.strip, _pieces(before)))
+    parts = (part.strip() for part in _pieces(after))
     return sum(len(part) for part in parts if len(part) >= PARAGRAPH and part in there)
+
+
+def _pieces(text: str) -> list[str]:
+    """Paragraphs, documents and what stands under headings."""
+    parts, begin = [], 0
+    for found in _BOUNDARY.finditer(text):
+        parts.append(text[begin : found.start()])
+        begin = found.start() if text[found.start()] == "<" else found.end()
+    return [*parts, text[begin:]]
 
 
 def _once(parts: list[str]) -> set[str]:

@@ -6,6 +6,7 @@ A look alone is a suspicion: it is confirmed where two requests have different v
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from headstart.insight.causes import Cause
 
@@ -132,23 +133,32 @@ def value_at(text: str, at: int) -> Spot | None:
 
 def suspects(text: str) -> Iterator[Spot]:
     """Values that say themselves that they are of now, or of this request."""
-    taken = 0
-    for spot in sorted(_all(text), key=lambda spot: (spot.begin, -spot.end)):
-        if spot.begin >= taken and _is_of_now(text, spot):
-            taken = spot.end
-            yield spot
-
-
-def _all(text: str) -> Iterator[Spot]:
     begin = 0
     for line in text.splitlines(keepends=True):
-        if _MAYBE.search(line):
-            end = begin + len(line)
-            for cause, pattern in PATTERNS:
-                for found in pattern.finditer(text, begin, end):
-                    yield Spot(cause, found.start(), found.end())
+        found = _of_short(line) if len(line) <= SHORT else _of_line(line)
+        yield from (Spot(cause, begin + at, begin + end) for cause, at, end in found)
         begin += len(line)
 
+
+def _of_line(line: str) -> tuple[tuple[Cause, int, int], ...]:
+    if not _MAYBE.search(line):
+        return ()
+    spots = [
+        Spot(cause, *found.span())
+        for cause, pattern in PATTERNS
+        for found in pattern.finditer(line)
+    ]
+    taken, kept = 0, []
+    for spot in sorted(spots, key=lambda spot: (spot.begin, -spot.end)):
+        if spot.begin >= taken and _is_of_now(line, spot):
+            taken = spot.end
+            kept.append((spot.cause, spot.begin, spot.end))
+    return tuple(kept)
+
+
+SHORT = 1024
+"""Characters of a line that is remembered: prompts with a clock have all other lines in common."""
+_of_short = lru_cache(4096)(_of_line)
 
 _MAYBE = re.compile(
     rf"\d|{_FULL_WEEKDAY}|{_WEEKDAY_ZH}|nonce|seed|salt|entropy|cache", re.IGNORECASE
@@ -156,16 +166,15 @@ _MAYBE = re.compile(
 """Every value has one of these: most lines of a prompt have none."""
 
 
-def _is_of_now(text: str, spot: Spot) -> bool:
-    line = text.rfind("\n", 0, spot.begin) + 1
-    before = text[max(line, spot.begin - _REACH) : spot.begin]
+def _is_of_now(line: str, spot: Spot) -> bool:
+    before = line[max(0, spot.begin - _REACH) : spot.begin]
     if _NOT_NOW.search(before):
         return False
     match spot.cause:
         case Cause.NONCE:
             return True
         case Cause.COUNTER:
-            return _stands_alone(text, spot) or bool(_OF_THIS.search(before))
+            return _stands_alone(line, spot) or bool(_OF_THIS.search(before))
         case _:
             return bool(_NOW.search(before))
 
@@ -173,9 +182,6 @@ def _is_of_now(text: str, spot: Spot) -> bool:
 _OF_THIS = re.compile(r"this|current|you are|这是|当前|本", re.IGNORECASE)
 
 
-def _stands_alone(text: str, spot: Spot) -> bool:
-    """Whether it is all that its line says."""
-    begin = text.rfind("\n", 0, spot.begin) + 1
-    end = text.find("\n", spot.end)
-    line = text[begin : len(text) if end < 0 else end]
-    return len(line.strip(" .[]()<>-*#")) <= spot.end - spot.begin
+def _stands_alone(line: str, spot: Spot) -> bool:
+    """Whether it is all that the line says."""
+    return len(line.strip(" .[]()<>-*#\r\n")) <= spot.end - spot.begin
