@@ -21,6 +21,22 @@ UUID = "0f8fad5b-d9cb-469f-a165-70867728950e"
         (f"request id {UUID}", Cause.IDENTIFIER, UUID),
         ("nonce: 9f3a77", Cause.NONCE, "nonce: 9f3a77"),
         ("You are on turn 17 of this chat", Cause.COUNTER, "turn 17"),
+        ("Current time: 9:03 AM", Cause.CLOCK, "9:03 AM"),
+        ("It is now 9am in Berlin", Cause.CLOCK, "9am"),
+        ("Timestamp: 1764494051123456", Cause.CLOCK, "1764494051123456"),
+        ('{"ts": 1764494051}', Cause.CLOCK, "1764494051"),
+        ("Today is 30-Nov-2026", Cause.DATE, "30-Nov-2026"),
+        ("Today's date is 20261130", Cause.DATE, "20261130"),
+        ("Date: Montag, 30. Oktober 2026", Cause.DATE, "30. Oktober 2026"),
+        ("Date: le 30 novembre 2026", Cause.DATE, "30 novembre 2026"),
+        ("今天是二〇二六年十一月三十日", Cause.DATE, "二〇二六年十一月三十日"),
+        ("今天是十一月三十日", Cause.DATE, "十一月三十日"),
+        ("Random seed: 0.094822", Cause.NONCE, "Random seed: 0.094822"),
+        ("session: 01JDZQR0W2BC7FXPPGX6QJ2V5D", Cause.IDENTIFIER, "01JDZQR0W2BC7FXPPGX6QJ2V5D"),
+        ("Request-ID: 3f2a9c1e7b", Cause.IDENTIFIER, "3f2a9c1e7b"),
+        ("本次请求ID：8f2c1d9a", Cause.IDENTIFIER, "8f2c1d9a"),
+        ("traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+         Cause.IDENTIFIER, "4bf92f3577b34da6a3ce929d0e0e4736"),
     ],
 )  # fmt: skip
 def test_a_value_of_now_is_suspected(text: str, cause: Cause, value: str) -> None:
@@ -39,10 +55,20 @@ def test_a_value_of_now_is_suspected(text: str, cause: Cause, value: str) -> Non
         "Section 17 of the act",
         "See commit deadbeefdeadbeef",
         "截止日期 2025年6月1日 之前",
+        "Add salt to the water",
+        "The random seed must be fixed",
+        "In a seed round of financing",
+        "Time slots: 9:00, 10:00, 11:00",
+        "会议时间：每周一上午9点",
     ],
 )
 def test_a_value_that_is_always_the_same_is_not_suspected(text: str) -> None:
     assert not list(suspects(text))
+
+
+def test_a_value_is_found_without_the_space_before_it() -> None:
+    (spot,) = suspects("Current time: 9:03 AM")
+    assert spot.of("Current time: 9:03 AM") == "9:03 AM"
 
 
 def test_the_value_at_a_character_is_found_whole() -> None:

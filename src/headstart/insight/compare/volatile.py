@@ -20,10 +20,20 @@ _WEEKDAY = (
 )
 _FULL_WEEKDAY = r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day"
 _WEEKDAY_ZH = r"(?:星期|周|礼拜|週|禮拜)[一二三四五六日天]"
+_MONTH_ELSEWHERE = (
+    r"(?:Januar|Jänner|Februar|März|Mai|Juni|Juli|Oktober|Dezember"
+    r"|janvier|février|mars|avril|mai|juin|juillet|août|septembre|octobre|novembre|décembre"
+    r"|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre)"
+)
+_NUMBER_ZH = "[〇○零一二三四五六七八九十廿卅]"
 _ZONE = r"(?:\s?(?:Z|UTC|GMT|CST|[+-]\d{2}:?\d{2})\b)?"
-_TIME = rf"\d{{1,2}}[:：]\d{{2}}(?:[:：]\d{{2}}(?:[.,]\d+)?)?(?:\s?[AaPp]\.?[Mm]\b\.?)?{_ZONE}"
+_HALF = r"\s?[AaPp]\.?[Mm]\b\.?"
+_TIME = (
+    rf"(?:\d{{1,2}}[:：]\d{{2}}(?:[:：]\d{{2}}(?:[.,]\d+)?)?(?:{_HALF})?"
+    rf"|\d{{1,2}}{_HALF}|\d{{1,2}}h\d{{2}}\b){_ZONE}"
+)
 _TIME_ZH = (
-    r"(?:凌晨|早上|上午|中午|下午|傍晚|晚上)?\s?"
+    r"(?:(?:凌晨|早上|上午|中午|下午|傍晚|晚上)\s?)?"
     r"(?:\d{1,2}\s?[时時点點](?:\d{1,2}\s?分?)?(?:\d{1,2}\s?秒)?|\d{1,2}[:：]\d{2}(?:[:：]\d{2})?)"
 )
 _YEAR = r"(?:19|20)\d{2}"
@@ -31,8 +41,11 @@ _DATE = (
     rf"(?:{_YEAR}[-/.]\d{{1,2}}[-/.]\d{{1,2}}(?!\d)"
     rf"|\d{{1,2}}[-/.]\d{{1,2}}[-/.]{_YEAR}(?!\d)"
     rf"|{_MONTH}\s+\d{{1,2}}(?:st|nd|rd|th)?,?\s+{_YEAR}"
-    rf"|\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH},?\s+{_YEAR}"
-    rf"|{_YEAR}\s?年\s?\d{{1,2}}\s?月\s?\d{{1,2}}\s?[日号號])"
+    rf"|\d{{1,2}}(?:st|nd|rd|th)?[\s-]+(?:of\s+)?{_MONTH},?[\s-]+{_YEAR}"
+    rf"|\d{{1,2}}(?:er|\.|º)?\s+(?:de\s+)?(?:{_MONTH}|{_MONTH_ELSEWHERE})\s+(?:de\s+)?{_YEAR}"
+    rf"|{_YEAR}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?!\d)"
+    rf"|{_YEAR}\s?[年년]\s?\d{{1,2}}\s?[月월]\s?\d{{1,2}}\s?[日号號일]"
+    rf"|(?:{_NUMBER_ZH}{{4}}年)?{_NUMBER_ZH}{{1,2}}月{_NUMBER_ZH}{{1,3}}[日号號])"
 )
 _DATED = (
     rf"(?:{_WEEKDAY},?\s+(?:the\s+)?)?{_DATE}"
@@ -41,13 +54,22 @@ _DATED = (
 _LEFT = r"(?<![0-9A-Za-z_])"
 _RIGHT = r"(?![0-9A-Za-z_])"
 
+_LABELLED = (
+    r"(?:(?:[Rr]equest|[Ss]ession|[Tt]race|[Ss]pan|[Cc]orrelation|[Cc]onversation|[Tt]hread|[Rr]un)"
+    r"[-_ ]?(?:ID|Id|id)|(?:请求|会话|追踪|請求|會話)\s?(?:ID|id|号|编号|標識|标识))"
+    r"[\"'`]?\s*(?:[:：=]|为|是|is)\s*[\"'`]?(?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{6,}"
+)
+"""An id that says itself whose it is, whatever it looks like."""
+
 PATTERNS: tuple[tuple[Cause, re.Pattern[str]], ...] = (
     (
         Cause.NONCE,
         re.compile(
-            r"(?:nonce|(?:random\s+)?seed|salt|entropy|random\s+(?:value|number|token|string|id)"
-            r"|cache[-_ ]?bust(?:er)?|随机(?:数|种子|值)|种子)\W{0,4}"
-            r"(?:is\s+|为|是)?[\"'`]?([A-Za-z0-9+/=_-]{2,}(?:\.\d+)?)",
+            r"(?:(?:nonce|random\s+(?:seed|value|number|token|string|id)|cache[-_ ]?bust(?:er)?"
+            r"|随机(?:数|种子|值)|种子)\W{0,4}(?:is\s+|为|是)?"
+            # Of words that also mean something else the value is set.
+            r"|(?<![A-Za-z])(?:seed|salt|entropy)[\"'`]?(?:\s*[:=：]\s*|\s+is\s+))[\"'`]?"
+            r"(?:(?=[A-Za-z+/=_-]*\d)[A-Za-z0-9+/=_-]+(?:\.\d+)?|[A-Za-z0-9+/=_-]{16,})",
             re.IGNORECASE,
         ),
     ),
@@ -58,6 +80,7 @@ PATTERNS: tuple[tuple[Cause, re.Pattern[str]], ...] = (
             r"|(?:req|request|sess|session|trace|span|run|msg|conv|conversation|thread|call|job|txn"
             r"|corr|correlation|user|usr|chatcmpl|ticket|order)[_-](?=[A-Za-z0-9_-]*\d)"
             r"[A-Za-z0-9_-]{6,}"
+            rf"|{_LABELLED}"
             r"|[0-7][0-9A-HJKMNP-TV-Z]{25}"
             r"|(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)(?:[0-9a-f]{12,64}))"
             rf"{_RIGHT}"
@@ -68,7 +91,7 @@ PATTERNS: tuple[tuple[Cause, re.Pattern[str]], ...] = (
         re.compile(
             rf"{_LEFT}(?:{_DATED}(?:T|\s?[,，]?\s*(?:at\s+)?)(?:{_TIME}|{_TIME_ZH})"
             rf"|{_TIME}|{_TIME_ZH}"
-            r"|1[5-9]\d{8}(?:\d{3})?(?:\.\d+)?(?!\d)"
+            r"|1[5-9]\d{8}(?:\d{3}){0,2}(?:\.\d+)?(?!\d)"
             rf"|\d{{8}}T\d{{6}}Z?)"
         ),
     ),
@@ -83,21 +106,23 @@ PATTERNS: tuple[tuple[Cause, re.Pattern[str]], ...] = (
         re.compile(
             r"(?:(?:turn|step|request|message|query|call|iteration|attempt|round|visit|count(?:er)?"
             r"|index|sequence|session|conversation|ticket|no\.|nr\.|number|#)\s*(?:number|no\.?|id)?"
-            r"\s*[:：=#]?\s*#?|第\s?|编号\W{0,2}|次数\W{0,2}|序号\W{0,2})(\d{1,12})(?:\s?[次轮个条号])?",
+            r"\s*[:：=#]?\s*#?|第\s?|编号\W{0,2}|次数\W{0,2}|序号\W{0,2})"
+            r"(\d{1,12})(?![0-9A-Za-z_])(?:\s?[次轮个条号])?",
             re.IGNORECASE,
         ),
     ),
 )
 
 _NOW = re.compile(
-    r"(?<![A-Za-z])(?:now|current(?:ly)?|today|time(?:stamp)?|date|as of|generated|issued|created"
-    r"|updated|request|session|conversation|trace|correlation|clock)(?![A-Za-z])"
+    r"(?<![A-Za-z])(?:now|current(?:ly)?|today|time(?:stamp)?|ts|date|as of|generated|issued"
+    r"|created|updated|request|session|conversation|trace(?:parent)?|correlation|clock)(?![A-Za-z])"
     r"|现在|当前|目前|今天|今日|时间|日期|截至|此刻|请求|会话|現在|當前|時間",
     re.IGNORECASE,
 )
 _NOT_NOW = re.compile(
     r"cut-?off|released?|since|until|version|founded|published|born|deadline|effective|example"
-    r"|e\.g\.|such as|format|between|hours|open|schedule|截止|发布|版本|例如|格式|营业",
+    r"|e\.g\.|such as|format|between|hours|open|schedule|slots?\b|every|each\b"
+    r"|每|截止|发布|版本|例如|格式|营业",
     re.IGNORECASE,
 )
 _REACH = 40
@@ -161,7 +186,7 @@ SHORT = 1024
 _of_short = lru_cache(4096)(_of_line)
 
 _MAYBE = re.compile(
-    rf"\d|{_FULL_WEEKDAY}|{_WEEKDAY_ZH}|nonce|seed|salt|entropy|cache", re.IGNORECASE
+    rf"\d|{_FULL_WEEKDAY}|{_WEEKDAY_ZH}|{_NUMBER_ZH}月|nonce|seed|salt|entropy|cache", re.IGNORECASE
 )
 """Every value has one of these: most lines of a prompt have none."""
 
@@ -173,12 +198,15 @@ def _is_of_now(line: str, spot: Spot) -> bool:
     match spot.cause:
         case Cause.NONCE:
             return True
+        case Cause.IDENTIFIER if _SAYS_SO.match(spot.of(line)):
+            return True
         case Cause.COUNTER:
             return _stands_alone(line, spot) or bool(_OF_THIS.search(before))
         case _:
             return bool(_NOW.search(before))
 
 
+_SAYS_SO = re.compile(_LABELLED)
 _OF_THIS = re.compile(r"this|current|you are|这是|当前|本", re.IGNORECASE)
 
 
