@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 from tests.insight.fix.recorded import write
@@ -79,3 +80,22 @@ def test_a_broken_line_is_one_line_and_leaves_no_file(
     assert lint(place, out) == 2
     assert not out.exists()
     assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_below_the_minimum_nothing_is_moved_as_nothing_can_be_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rules = "\n".join(f"Rule {n}: say what section {n} says." for n in range(100))
+    bodies = [
+        {
+            "model": "gemini-2.5-flash",
+            "systemInstruction": {"parts": [{"text": f"Session {session}\n{rules}"}]},
+            "contents": [{"role": "user", "parts": [{"text": f"Question {n}?"}]}],
+            "tools": [{"functionDeclarations": [{"name": "look_up", "description": "Looks up."}]}],
+        }
+        for n, session in enumerate(UUID(int=n * 7**40 + 9**38) for n in range(1, 9))
+    ]
+    log, out = write(tmp_path / "log.jsonl", bodies), tmp_path / "out.jsonl"
+    assert main(Given([str(log)], fixed=out)) == 1
+    assert "Nothing to fix" in capsys.readouterr().out
+    assert [json.loads(line) for line in out.read_text().splitlines()] == bodies
