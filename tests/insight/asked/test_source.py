@@ -225,3 +225,4 @@ def test_a_file_without_any_request_is_soon_given_up(tmp_path: Path) -> None:
     assert not list(read_requests([str(path)], trouble=lambda _, error: heard.append(str(error))))
     (line,) = heard
     assert line.startswith(f"{path}:1: no request")
+    assert line.endswith("; 15 more could not be read, and the rest was not tried")

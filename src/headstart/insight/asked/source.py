@@ -142,7 +142,10 @@ class _LeftOut:
     def told(self, first: Unreadable) -> Unreadable:
         """All of them in one line."""
         more = self.times - 1
-        return Unreadable(f"{first}; {more:,} more could not be read") if more else first
+        if not more:
+            return first
+        tried = "" if self.some or self.times < GIVEN_UP else ", and the rest was not tried"
+        return Unreadable(f"{first}; {more:,} more could not be read{tried}")
 
 
 def _strange(first: Sequence[tuple[int, Any]]) -> int:
