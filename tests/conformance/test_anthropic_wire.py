@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from inspect import signature
-from typing import Any
+from typing import Any, Literal
 
 import anthropic
 import pytest
@@ -359,6 +359,27 @@ def test_check_61_misuse_raises_the_typed_error(side: Side, served: Served) -> N
         Side(served, "nobody").ask("?")
     with pytest.raises(anthropic.NotFoundError):
         side.ask("?", model="claude-0")
+
+
+def test_check_61_a_tool_runner_goes_on_without_the_thread_it_asked_for(side: Side) -> None:
+    """The SDK's own loop, which asks the server to hold the conversation wherever it can."""
+    heard = []
+
+    def weather(city: Literal["Rome"]) -> str:
+        """Weather of a city."""
+        heard.append(city)
+        return "sunny"
+
+    runner = side.client.beta.messages.tool_runner(
+        model=OPUS,
+        max_tokens=200,
+        max_iterations=2,
+        tools=[anthropic.beta_tool(weather)],
+        tool_choice={"type": "tool", "name": "weather", "disable_parallel_tool_use": True},
+        messages=[{"role": "user", "content": "Rome?"}],
+    )
+    assert [answer.stop_reason for answer in runner] == ["tool_use", "tool_use"]
+    assert heard == ["Rome", "Rome"]
 
 
 def test_check_61_a_full_server_says_when_to_come_back(serve: Serve) -> None:

@@ -241,6 +241,27 @@ def test_check_33_tenants_share_nothing(side: Side) -> None:
     assert other.pair == first.pair == (0, first.written)
 
 
+@pytest.mark.parametrize("model", [NEW, OLD])
+def test_check_33_organizations_of_one_key_share_nothing(side: Side, model: str) -> None:
+    """The SDK's `organization`, which it sends as a header."""
+
+    def cached(organization: str | None, endpoint: str) -> bool:
+        client = side.client.with_options(organization=organization)
+        asked: Any = {"model": model, "temperature": 0}
+        text = P(f"c33 {model}", 1300)
+        if endpoint == "chat":
+            message = {"role": "user", "content": text}
+            chat = client.chat.completions.create(**asked, max_tokens=1, messages=[message])
+            return bool(chat.usage.prompt_tokens_details.cached_tokens)
+        answer = client.responses.create(**asked, max_output_tokens=16, input=text)
+        return bool(answer.usage.input_tokens_details.cached_tokens)
+
+    for organization in (None, "org-a", "org-b"):
+        assert not cached(organization, "chat")
+        assert cached(organization, "responses")
+        assert cached(organization, "chat")
+
+
 def test_check_34_model_names_share_nothing(side: Side) -> None:
     first, other = side.ask(P("c34")), side.ask(P("c34"), model=NEW_TOO)
     assert other.pair == first.pair == (0, first.written)

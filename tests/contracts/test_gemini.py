@@ -50,6 +50,16 @@ def test_g6_a_cached_content_is_read_whole(server: Server) -> None:
     assert server.ask(through, reused=7000).read == 7000
 
 
+def test_g9_making_a_cached_content_is_written_in_full_whatever_is_cached(server: Server) -> None:
+    """Full price at creation, in rules.toml `explicit`; the implicit minimum is another's (G5)."""
+    server.ask(asked(4096))
+    made = asked(4096, content="cachedContents/a", content_seconds=600.0)
+    assert account(server.ask(made, reused=4095)) == (0, {"explicit": 4096}, 0)
+    plan = server.plan(asked(1024, content="cachedContents/a", content_seconds=600.0))
+    assert (account(plan.settle(0)), plan.kept) == ((0, {"explicit": 1024}, 0), [(1024, 600.0)])
+    assert plan.minimum == 0
+
+
 def test_g4_a_request_through_a_cached_content_extends_and_keeps_nothing(server: Server) -> None:
     through = asked(7036, content="cachedContents/a", content_tokens=7021)
     plan = server.plan(through)

@@ -7,11 +7,13 @@ import os
 import subprocess
 import sys
 import time
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
-from headstart.ledger import Account, Row, Store
+from headstart.insight.ledger.table import show
+from headstart.ledger import Account, Group, Report, Row, Store
 
 CODE = "from headstart.cli import main; main()"
 
@@ -110,6 +112,20 @@ def test_the_table_shows_tokens_rates_and_money(db: Path, prices: Path) -> None:
         assert cell in cells["all"]
     assert "-$0.0025" in cells["never seen"]
     assert "pays once it is read 0.28 times" in done.stdout
+
+
+def test_what_rounds_to_nothing_has_no_sign(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A millionth of a dollar of rent, of which nothing was saved."""
+    rent = Decimal("0.000001")
+    group = Group("", 0, 0, 0, {}, 0, 3600, 0, 0, 0, 0, rent, Decimal(0), rent)
+
+    show(Report(None, None, None, [], group), tmp_path)
+
+    told = capsys.readouterr().out
+    assert "$0.0000" in told
+    assert "-" not in told.replace(str(tmp_path), "")
 
 
 def test_without_a_price_money_is_unknown(db: Path) -> None:

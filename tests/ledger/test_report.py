@@ -78,6 +78,28 @@ def test_unknown_money_is_left_out_and_counted_and_never_0(write: Write, row: Ma
     assert (found["b"].paid, found["b"].plain, found["b"].saved) == (None, None, None)
 
 
+def test_storage_is_paid_for_and_is_no_request(write: Write, row: MakeRow) -> None:
+    stored = Account(0, 0, token_seconds=3600)
+    rent = Bill(Decimal("0.01"), Decimal(0), Decimal("0.01"), {})
+    asked = (row(model="a"), cents("0.02", "0.02"))
+    path = write(
+        [
+            asked,
+            *[(row(stored, model="a"), rent)] * 3,
+            asked,
+            (row(stored, model="a"), None),
+            (row(stored, model="b"), rent),
+        ]
+    )
+
+    found = groups(report(path, "model"))
+
+    assert (found["a"].requests, found["a"].priced) == (2, 2)
+    assert (found["a"].paid, found["a"].token_seconds) == (Decimal("0.07"), 4 * 3600)
+    assert (found["a"].rent, found["a"].partial) == (None, True)
+    assert (found["b"].requests, found["b"].rent, found["b"].partial) == (0, Decimal("0.01"), False)
+
+
 def test_break_even_is_the_mean_over_written_tokens_by_lifetime(write: Write, row: MakeRow) -> None:
     due = {"5m": Decimal("0.25"), "1h": Decimal("1.5")}
     bill = Bill(Decimal(1), Decimal(1), Decimal(0), due)
@@ -215,7 +237,7 @@ def naive(pairs: list[tuple[Row, Bill | None]]) -> dict[str, object]:
     bills = [bill for _, bill in pairs if bill is not None]
     know = [row for row, _ in pairs if row.reusable_ever is not None]
     return {
-        "requests": len(pairs),
+        "requests": sum(row.account.prompt > 0 for row, _ in pairs),
         "prompt": sum(row.account.prompt for row, _ in pairs),
         "read": sum(row.account.read for row, _ in pairs),
         "fresh": sum(row.account.fresh for row, _ in pairs),
@@ -223,7 +245,7 @@ def naive(pairs: list[tuple[Row, Bill | None]]) -> dict[str, object]:
         "reused": sum(row.reused for row, _ in pairs),
         "reusable_ever": sum(row.reusable_ever or 0 for row in know),
         "ceiling_prompt": sum(row.account.prompt for row in know),
-        "priced": len(bills),
+        "priced": sum(row.account.prompt > 0 for row, bill in pairs if bill is not None),
         "paid": sum((bill.paid for bill in bills), Decimal(0)) if bills else None,
         "plain": sum((bill.plain for bill in bills), Decimal(0)) if bills else None,
         "rent": sum((bill.rent for bill in bills), Decimal(0)) if bills else None,

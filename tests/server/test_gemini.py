@@ -328,15 +328,20 @@ def test_the_ledger_has_the_creation_the_uses_and_the_storage(
     live.get("/v1/usage")  # Has the rows written.
     rows = (
         sqlite3.connect(path)
-        .execute("SELECT prompt, read, token_seconds, warms FROM requests ORDER BY rowid")
+        .execute(
+            "SELECT prompt, read, token_seconds, warms, written, reason FROM requests"
+            " ORDER BY rowid"
+        )
         .fetchall()
     )
     creation, *uses, storage = rows
-    assert creation == (size, 0, 0, 1)
-    assert [(read, seconds, warms) for _, read, seconds, warms in uses] == [(size, 0, 0)] * 2
-    assert storage == (0, 0, size * 3600, 0)
-    told = json.loads(live.get("/v1/usage").text)
-    assert float(told["total"]["storage_token_hours"]) == size
+    assert 1024 <= size < 2048, "between the model's explicit minimum and its implicit one"
+    assert creation == (size, 0, 0, 1, size, "never_seen")
+    assert [use[1:5] for use in uses] == [(size, 0, 0, 0)] * 2
+    assert storage == (0, 0, size * 3600, 0, 0, "")
+    told = json.loads(live.get("/v1/usage").text)["total"]
+    assert float(told["storage_token_hours"]) == size
+    assert (told["requests"], told["written"]["explicit"]["tokens"]) == (3, size)
 
 
 def test_what_is_still_stored_when_the_server_ends_is_billed_up_to_then(

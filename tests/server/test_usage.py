@@ -1,7 +1,7 @@
 """One account a request: the ledger, `GET /v1/usage` and the counters agree to the token."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from headstart.engine.build import build_engine
 from headstart.ledger import report
-from headstart.model.load import LoadedModel
+from headstart.model.load import LoadedModel, load_model
 from headstart.server.app import create_app
 from headstart.server.books import open_store
 from headstart.settings import Settings
@@ -195,3 +196,39 @@ def test_money_is_by_the_price_file_and_rows_name_dialect_contract_and_reason(ke
         assert contract == "engine"
         assert reason
         assert ttft > 0
+
+
+@pytest.mark.parametrize("vendor", ["anthropic", "openai"])
+def test_a_prewarm_would_cost_nothing_without_a_cache(
+    tiny_checkpoint: Callable[..., Path], tmp_path: Path, vendor: str
+) -> None:
+    """Nobody would send it (docs/ledger.md): what it saves is less than nothing."""
+    checkpoint = tiny_checkpoint("llama", max_position_embeddings=4096)
+    loaded = load_model(str(checkpoint), dtype=torch.float32, device=torch.device("cpu"))
+    prices = tmp_path / "prices.toml"
+    prices.write_text(f'[models.{vendor}."m"]\ninput = 10\noutput = 10\n')
+    path = tmp_path / "ledger.db"
+    text = "~" * 1100
+    with keeping(loaded, aliases=((vendor, "m"),), ledger=str(path), prices=str(prices)) as live:
+        if vendor == "openai":
+            live.client().responses.create(
+                model="m", input=text, prompt_cache_options={"prewarm": True}
+            )
+            lifetime = "30m"
+        else:
+            mark = {"type": "ephemeral"}
+            body = {"model": "m", "max_tokens": 0, "messages": [{"role": "user", "content": text}]}
+            headers = {"x-api-key": "k", "anthropic-version": "2026-10-21"}
+            with live.http() as http:
+                answer = http.post(
+                    "/v1/messages", json=body | {"cache_control": mark}, headers=headers
+                )
+            assert answer.status_code == 200, answer.text
+            lifetime = "5m"
+        told = live.get("/v1/usage").json()["total"]
+    written = told["written"][lifetime]
+    # A write at 1.25 stands against nothing, and a read saves 0.9 (rules.toml).
+    assert written["break_even"] == pytest.approx(1.25 / 0.9, abs=1e-6)
+    assert Decimal(told["without_cache"]) == 0
+    paid = (told["fresh_tokens"] + Decimal("1.25") * written["tokens"]) * 10 / 1_000_000
+    assert Decimal(told["paid"]) == paid > 0

@@ -10,8 +10,11 @@ from dataclasses import dataclass, field
 from headstart.contracts.contract import Contract
 from headstart.contracts.entries import Entries
 from headstart.contracts.keys import longest_unit, root, unit_keys
-from headstart.contracts.plan import Hit, Plan, Trail
+from headstart.contracts.plan import Hit, Plan, Trail, Write
 from headstart.contracts.prompt import Prompt
+
+EXPLICIT = "explicit"
+"""The lifetime of what is written into a resource."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +29,17 @@ class Gemini(Contract):
     """Seconds of an implicit prefix after its last use. Others are not used here."""
 
     def plan(self, prompt: Prompt, entries: Entries, now: float) -> Plan:
-        """With a cached content all of it is read, and only it; using it doesn't extend it (G4)."""
-        content = prompt.wishes.content
-        if content is not None:
-            hit = Hit(content.encode(), prompt.wishes.content_tokens)
-            return Plan(prompt.tenant, prompt.tokens, hit)
+        """With a cached content all of it is read, and only it; using it doesn't extend it (G4).
+
+        Making one is billed in full, whatever is cached of it implicitly (G9).
+        """
+        wishes = prompt.wishes
+        if wishes.content is not None:
+            key = wishes.content.encode()
+            if wishes.content_seconds is None:
+                return Plan(prompt.tenant, prompt.tokens, Hit(key, wishes.content_tokens))
+            write = Write(key, prompt.tokens, EXPLICIT, wishes.content_seconds)
+            return Plan(prompt.tenant, prompt.tokens, writes=(write,), billed=(EXPLICIT,))
         keys = unit_keys(root("gemini", prompt.model), prompt.ids, self.interval, self.minimum)
         return Plan(
             prompt.tenant,

@@ -10,8 +10,9 @@ BREAKERS = (
     "reasoning.effort",
     "text.verbosity",
     "service_tier",
+    "organization",
 )
-"""A change of one of these is a new prefix (O3; the tier: the diagnostics guide).
+"""A change of one of these is a new prefix (O3; the tier: the diagnostics guide; O15).
 
 Not in it: `tool_choice`, sampling, limits, metadata. They may be given and change nothing.
 """

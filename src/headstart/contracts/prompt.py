@@ -58,6 +58,8 @@ class Wishes:
     """The name of a `cachedContents` resource that comes before the blocks (Gemini)."""
     content_tokens: int = 0
     """The beginning of the prompt that stands in it."""
+    content_seconds: float | None = None
+    """Where the prompt is that resource, which is being made: how long it will live."""
 
 
 NO_WISHES = Wishes()

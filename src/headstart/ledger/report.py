@@ -44,6 +44,7 @@ class Group:
 
     name: str
     requests: int
+    """Those that had a prompt; a row for storage alone is none."""
     prompt: int
     read: int
     written: Mapping[str, Written]
@@ -55,13 +56,18 @@ class Group:
     ceiling_prompt: int
     """Prompt tokens of the requests that know `reusable_ever`."""
     priced: int
-    """Requests whose price is known; money is of these alone."""
+    """Requests whose price is known; money is of these alone, and of storage of a known price."""
     paid: Decimal | None
     """Dollars; None if no request has a known price."""
     plain: Decimal | None
     """What the same tokens cost without a cache."""
     rent: Decimal | None
-    """The part of `paid` that is storage."""
+    """The part of `paid` that is storage; None also where the price of any storage is unknown."""
+
+    @property
+    def partial(self) -> bool:
+        """Whether there is more to pay than `paid`, nobody knows how much."""
+        return self.priced < self.requests or (self.token_seconds > 0 and self.rent is None)
 
     @property
     def fresh(self) -> int:
@@ -150,15 +156,16 @@ def _groups(
     )
     rows = connection.execute(
         f"""
-        SELECT {key} AS name, COUNT(*), SUM(prompt), SUM(read), SUM(output), SUM(token_seconds),
-            SUM(reused), COALESCE(SUM(reusable_ever), 0),
-            SUM(IIF(reusable_ever IS NULL, 0, prompt)), COUNT(paid), {money}
+        SELECT {key} AS name, SUM(prompt > 0), SUM(prompt), SUM(read), SUM(output),
+            SUM(token_seconds), SUM(reused), COALESCE(SUM(reusable_ever), 0),
+            SUM(IIF(reusable_ever IS NULL, 0, prompt)), SUM(prompt > 0 AND paid IS NOT NULL),
+            {money}, SUM(token_seconds > 0 AND rent IS NULL), COUNT(*)
         FROM priced WHERE {where} {grouping}
         """,
         values,
     ).fetchall()
     written = _written(connection, key, where, values)
-    return [_group(row, written.get(row[0], {})) for row in rows if row[1]]
+    return [_group(row, written.get(row[0], {})) for row in rows if row[-1]]
 
 
 def _written(
@@ -199,7 +206,7 @@ def _group(row: Sequence[int], written: Mapping[str, Written]) -> Group:
         priced,
         paid,
         plain,
-        rent,
+        None if row[16] else rent,
     )
 
 

@@ -5,7 +5,7 @@ from contextlib import suppress
 from starlette.responses import Response
 
 from headstart.contracts.contract import Refusal
-from headstart.contracts.prompt import Prompt
+from headstart.contracts.prompt import Prompt, Wishes
 from headstart.dialects.gemini.cached import (
     Create,
     parse_create,
@@ -70,7 +70,8 @@ async def _compute(ctx: Context, call: Call, content: Content, sent: Sent | None
         tenant=content.owner,
         adapter=content.body.adapter,
     )
-    prompt = Prompt(content.owner, model, (), content.body.ids)
+    made = Wishes(content=content.name, content_seconds=ctx.contents.seconds(content, ctx.now()))
+    prompt = Prompt(content.owner, model, (), content.body.ids, wishes=made)
     plan = terms.contract.plan(prompt, terms.entries, call.began)
     settlement = Settlement(
         source=Source(call.id, model, "gemini.cachedContents", call.caller, call.began),

@@ -122,6 +122,7 @@ async def answer(ctx: Context, call: Call, renderer: Renderer, job: Job) -> Resp
         metrics=ctx.metrics,
         books=ctx.books,
         conversation=request.conversation,
+        warms=request.sampling.max_tokens == 0,
         sent=job.sent,
     )
     answer = Answer(

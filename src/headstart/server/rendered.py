@@ -10,6 +10,7 @@ from headstart.dialects.deepseek.chat import DeepSeekChat
 from headstart.dialects.dialect import Dialect, Envelope
 from headstart.dialects.gemini.generate import GeminiGenerate
 from headstart.dialects.openai.chat import OpenAIChat
+from headstart.dialects.openai.organization import within
 from headstart.dialects.openai.responses.request import parse_create
 from headstart.dialects.openai.responses.voice import ResponsesVoice
 from headstart.dialects.whole_request import WholeRequest, not_chat
@@ -69,7 +70,8 @@ def _parse(ctx: Context, call: Call, asked: WholeRequest) -> tuple[str, ChatRequ
             return _in(AnthropicMessages(), body, Envelope({HEADER: OLD, **asked.headers}))
         case "/v1/responses":
             kept = ctx.kept.of(call.caller.tenant)
-            return ResponsesVoice.vendor, parse_create(body, kept, call.id).chat
+            chat = parse_create(body, kept, call.id).chat
+            return ResponsesVoice.vendor, within(chat, Envelope(asked.headers))
         case _:
             raise not_chat(path)
 

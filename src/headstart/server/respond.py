@@ -6,6 +6,7 @@ from typing import Any
 
 from starlette.responses import Response
 
+from headstart.dialects.openai.organization import within
 from headstart.dialects.openai.responses.diagnosis import render_diagnosis
 from headstart.dialects.openai.responses.refusals import not_compacted
 from headstart.dialects.openai.responses.request import AskedResponse, parse_count, parse_create
@@ -35,7 +36,7 @@ async def respond(ctx: Context, call: Call) -> Response:
 def _prepare(ctx: Context, body: bytes, call: Call) -> tuple[Job, "_Record"]:
     kept = ctx.kept.of(call.caller.tenant)
     asked = parse_create(body, kept, call.id)
-    job = to_job(ctx, asked.chat, body, call, VOICE)
+    job = to_job(ctx, within(asked.chat, call.envelope), body, call, VOICE)
     return job, _Record(kept, ctx.compared, asked, job)
 
 

@@ -22,7 +22,9 @@ from tests.dialects.anthropic.bodies import (
 )
 
 from headstart.contracts.prompt import Mark
+from headstart.dialects.anthropic.errors import envelope
 from headstart.dialects.anthropic.request import parse_messages
+from headstart.dialects.anthropic.threads import ThreadRefused
 from headstart.dialects.chat import Comparison, ToolChoice
 from headstart.dialects.dialect import Envelope
 from headstart.dialects.errors import ApiError
@@ -40,6 +42,24 @@ def test_absent_fields_have_anthropics_defaults() -> None:
     assert asked.wishes.automatic is None
     assert asked.settings == {}
     assert asked.partition == ""
+
+
+@pytest.mark.parametrize(
+    ("thread", "status", "code"),
+    [
+        ({"type": "create"}, 400, "thread_unsupported_request"),
+        ({"type": "continue", "previous_message_id": "msg_1"}, 404, "thread_not_found"),
+    ],
+)
+def test_a_thread_is_refused_with_the_details_that_the_sdk_acts_on(
+    thread: dict[str, str], status: int, code: str
+) -> None:
+    """anthropic 2.10.0: types/thread_unsupported_request_error_details.py and its neighbours."""
+    with pytest.raises(ThreadRefused) as caught:
+        parse(thread=thread)
+    body = envelope(caught.value, "req_1")["error"]
+    assert (caught.value.status, body["details"]) == (status, {"error_code": code})
+    assert parse(thread=None) == parse()
 
 
 def test_the_system_prompt_may_be_a_string_or_blocks() -> None:

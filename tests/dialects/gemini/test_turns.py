@@ -1,6 +1,7 @@
 """From contents to messages."""
 
 import json
+from base64 import b64encode
 from typing import Any
 
 import pytest
@@ -101,9 +102,21 @@ def test_thoughts_and_signatures_are_not_shown() -> None:
     assert said == [Message("assistant", "yes")]
 
 
+def test_a_text_that_comes_as_a_file_is_text() -> None:
+    """As the transcript in Google's sample cache.sh."""
+    data = b64encode("Café at 1".encode()).decode()
+    blob = {"inlineData": {"mimeType": "text/plain", "data": data}}
+    assert messages(("user", [blob, text("?")])) == messages(
+        ("user", [text("Café at 1"), text("?")])
+    )
+
+
 @pytest.mark.parametrize(
     ("role", "part", "said"),
     [
+        ("user", {"inlineData": {"mimeType": "text/plain", "data": "?"}}, "TYPE_BYTES"),
+        ("user", {"inlineData": {"mimeType": "text/plain", "data": "/w=="}}, "TYPE_BYTES"),
+        ("user", {"text": "a", "inlineData": {"mimeType": "text/csv"}}, "'data' is already set"),
         ("system", text("a"), "Please use a valid role: user, model."),
         ("user", {"inlineData": {"mimeType": "image/png", "data": ""}}, "Image input modality"),
         ("user", {"fileData": {"mimeType": "audio/mp3", "fileUri": "x"}}, "Audio input modality"),

@@ -81,6 +81,26 @@ def test_null_is_absent() -> None:
     assert nothing == fields({"generationConfig": {}})
 
 
+def test_one_value_stands_for_a_list_of_one() -> None:
+    """Google's sample system_instruction.sh, and a tool and a stop sequence in the same way."""
+    single = {
+        "systemInstruction": {"parts": {"text": "You are a cat. Your name is Neko."}},
+        "contents": {"parts": {"text": "Hello there"}},
+        "tools": {"functionDeclarations": {"name": "f"}},
+        "generationConfig": {"stopSequences": "x"},
+    }
+    listed = {
+        "systemInstruction": {"parts": [{"text": "You are a cat. Your name is Neko."}]},
+        "contents": [{"parts": [{"text": "Hello there"}]}],
+        "tools": [{"functionDeclarations": [{"name": "f"}]}],
+        "generationConfig": {"stopSequences": ["x"]},
+    }
+    assert fields(single) == fields(listed)
+    assert problem({"contents": {"parts": {"y": 1}}}) == (
+        "Invalid JSON payload received. Unknown name \"y\" at 'contents.parts': Cannot find field."
+    )
+
+
 @pytest.mark.parametrize("top_k", [40, 40.0, "40"])
 def test_numbers_come_in_every_way_that_proto_json_has(top_k: Any) -> None:
     config = fields({"generationConfig": {"topK": top_k, "temperature": "0.5"}}).generation_config
@@ -116,7 +136,7 @@ def test_unknown_names_are_all_told_with_where_they_stand() -> None:
             {"generationConfig": {"temperature": 3}},
             "'generation_config.temperature', 3: Expected `float` <= 2.0.",
         ),
-        ({"contents": "a"}, "'contents', \"a\": Expected `array`, got `str`."),
+        ({"contents": "a"}, "'contents[0]', \"a\": Expected `object`, got `str`."),
         (
             {"toolConfig": {"functionCallingConfig": {"mode": "any"}}},
             "'tool_config.function_calling_config.mode', \"any\": Invalid enum value 'any'.",

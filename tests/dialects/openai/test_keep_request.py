@@ -98,7 +98,7 @@ def test_there_is_at_least_one_prompt_and_at_most_so_many() -> None:
         ({"messages": "Hi"}, "prompts[1].messages"),
         (
             {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {}}]}]},
-            "prompts[1].messages[0].content[0]",
+            "prompts[1].messages[0].content[0].type",
         ),
     ],
 )

@@ -16,7 +16,9 @@ T = TypeVar("T")
 
 _AT = re.compile(r" - at `(?:key in )?\$\.?(.*?)`$")
 _STEP = re.compile(r"[^.\[\]]+")
-_TAGGED = frozenset({"content", "tools", "thinking", "tool_choice", "cache_control", "source"})
+_TAGGED = frozenset(
+    {"content", "tools", "thinking", "tool_choice", "cache_control", "source", "thread"}
+)
 """Fields whose values are of several types, by name or as a list of them."""
 _NAMES = {
     "str": "string",

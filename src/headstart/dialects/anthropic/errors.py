@@ -5,6 +5,7 @@ from types import MappingProxyType
 from typing import Any
 
 from headstart.dialects.anthropic.ids import request_id
+from headstart.dialects.anthropic.threads import ThreadRefused
 from headstart.dialects.dialect import Failure
 from headstart.dialects.errors import ApiError, ContextExceeded
 
@@ -34,11 +35,10 @@ def status_of(error: ApiError) -> int:
 def envelope(error: ApiError, request: str | None) -> dict[str, Any]:
     """The body that goes with the status, and the data of `event: error`."""
     kind = TYPES.get(status_of(error), "invalid_request_error")
-    return {
-        "type": "error",
-        "error": {"type": kind, "message": _message(error)},
-        "request_id": request,
-    }
+    told: dict[str, Any] = {"type": kind, "message": _message(error)}
+    if isinstance(error, ThreadRefused):
+        told["details"] = {"error_code": error.error_code}
+    return {"type": "error", "error": told, "request_id": request}
 
 
 class AnthropicManners:

@@ -12,6 +12,8 @@ from headstart.dialects.anthropic.conversation import to_conversation
 from headstart.dialects.anthropic.parts import to_parts
 from headstart.dialects.anthropic.pieces import system_pieces
 from headstart.dialects.anthropic.settings import Settings, ThinkingEnabled
+from headstart.dialects.anthropic.threads import Thread
+from headstart.dialects.anthropic.threads import refuse as refuse_thread
 from headstart.dialects.anthropic.tools import (
     AnyOf,
     CustomTool,
@@ -71,6 +73,7 @@ class MessageFields(PromptFields, kw_only=True):
     diagnostics: Diagnostics | None = None
     container: Any = None
     inference_geo: str | None = None
+    thread: Thread | None = None
 
 
 def parse_messages(body: bytes, envelope: Envelope) -> ChatRequest:
@@ -139,6 +142,7 @@ def to_request(
 
 
 def _refuse(fields: MessageFields) -> None:
+    refuse_thread(fields.thread)
     one_of(fields.service_tier, TIERS, "service_tier")
     if fields.container is not None:
         raise wrong("container", "This server has no containers: leave it out")

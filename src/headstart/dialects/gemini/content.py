@@ -1,5 +1,7 @@
 """`Content` and its parts, as they come over the wire."""
 
+import binascii
+from base64 import b64decode
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,7 +11,7 @@ from headstart.dialects.errors import ApiError, invalid
 
 
 class Blob(Struct):
-    """Bytes in the body."""
+    """Bytes in the body, in base64."""
 
     mime_type: str = ""
     data: str = ""
@@ -73,7 +75,9 @@ MODALITIES = {"image": "Image", "audio": "Audio", "video": "Video"}
 def pieces(content: Content, path: str, model: str) -> Iterator[tuple[str, Part]]:
     """The parts that a text model reads, with their paths. Raises ApiError 400 for others.
 
-    Thoughts that are sent back aren't shown to the model.
+    Text that comes as a file is text: so Google's own caching sample sends its document
+    (google-gemini/generative-ai-python, samples/rest/cache.sh). Thoughts that are sent back aren't
+    shown to the model.
     """
     if not content.parts:
         message = f"* GenerateContentRequest.{path}.parts: contents.parts must not be empty.\n"
@@ -81,17 +85,20 @@ def pieces(content: Content, path: str, model: str) -> Iterator[tuple[str, Part]
     for index, part in enumerate(content.parts):
         place = f"{path}.parts[{index}]"
         _check(part, place, model)
-        if not part.thought:
+        if part.inline_data is not None:
+            yield place, Part(text=_decoded(part.inline_data, f"{place}.inline_data.data"))
+        elif not part.thought:
             yield place, part
 
 
 def _check(part: Part, path: str, model: str) -> None:
-    media = part.inline_data or part.file_data
-    if media is not None:
-        raise _no_modality(media.mime_type, path, model)
+    if part.file_data is not None:
+        raise _no_modality(part.file_data.mime_type, path, model)
+    if part.inline_data is not None and not part.inline_data.mime_type.startswith("text/"):
+        raise _no_modality(part.inline_data.mime_type, path, model)
     if part.executable_code is not None or part.code_execution_result is not None:
         raise invalid(f"Code execution is not enabled for models/{model}", path)
-    said = (part.text, part.function_call, part.function_response)
+    said = (part.text, part.inline_data, part.function_call, part.function_response)
     count = len(said) - said.count(None)
     if not count and not part.thought:
         message = (
@@ -103,6 +110,14 @@ def _check(part: Part, path: str, model: str) -> None:
         raise invalid(
             f"Invalid value at '{path}' (oneof), oneof field 'data' is already set.", path
         )
+
+
+def _decoded(blob: Blob, path: str) -> str:
+    try:
+        return b64decode(blob.data, validate=True).decode()
+    except (binascii.Error, ValueError):
+        message = f"Invalid value at '{path}' (TYPE_BYTES), no base64 of a text in UTF-8"
+        raise invalid(message, path) from None
 
 
 def _no_modality(mime_type: str, path: str, model: str) -> ApiError:

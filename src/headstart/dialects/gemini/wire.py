@@ -1,7 +1,9 @@
 """Proto-JSON, as Google's APIs read it.
 
 Every field has two spellings, camelCase and snake_case; null is absent; numbers may be strings; a
-name that nobody knows is an error (protobuf.dev/programming-guides/json). Structs here are named
+name that nobody knows is an error (protobuf.dev/programming-guides/json). One value stands for a
+list of one: Google's own REST samples send `"contents": {"parts": {"text": …}}`
+(google-gemini/generative-ai-python, samples/rest/system_instruction.sh). Structs here are named
 by the protocol buffers' fields, and so are the paths in errors, as Google spells them there.
 """
 
@@ -42,9 +44,11 @@ def read(body: bytes, into: type[T], where: str = "") -> T:
 
 
 def _named(value: Any, kind: inspect.Type, path: str, strangers: list[Violation]) -> Any:
-    """`value` with fields by their one name and without nulls."""
-    if isinstance(value, list) and isinstance(kind, inspect.ListType):
+    """`value` with fields by their one name, without nulls, and a list where a list belongs."""
+    if isinstance(kind, inspect.ListType):
         item = kind.item_type
+        if not isinstance(value, list):
+            return [_named(value, item, path, strangers)]
         return [_named(v, item, f"{path}[{i}]", strangers) for i, v in enumerate(value)]
     if isinstance(value, dict) and isinstance(kind, inspect.StructType):
         return _fields(value, kind.cls, path, strangers)

@@ -10,6 +10,7 @@ from headstart.dialects.openai.chat_request import parse_chat
 from headstart.dialects.openai.chat_response import chat_response
 from headstart.dialects.openai.chat_stream import ChatStream
 from headstart.dialects.openai.errors import OpenAIManners
+from headstart.dialects.openai.organization import within
 from headstart.dialects.openai.usage import RenderUsage, render_hits_and_misses, render_usage
 from headstart.ledger.account import Account
 
@@ -30,9 +31,9 @@ class OpenAIChat(OpenAIManners):
         """`usage`."""
         return {"usage": self.usage(head)(account)}
 
-    def parse(self, body: bytes, _: Envelope) -> ChatRequest:
+    def parse(self, body: bytes, envelope: Envelope) -> ChatRequest:
         """Raises ApiError 400 with the field's path."""
-        return parse_chat(body)
+        return within(parse_chat(body), envelope)
 
     def whole(self, head: Head, choices: Sequence[Gathered], account: Account) -> dict[str, Any]:
         """A `chat.completion`."""

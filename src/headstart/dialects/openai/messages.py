@@ -7,6 +7,7 @@ from msgspec import Meta, Struct
 
 from headstart.dialects.errors import invalid
 from headstart.dialects.openai.cache_options import Breakpoint
+from headstart.dialects.openai.values import unreadable
 from headstart.text.chat import Message, ToolCall
 
 
@@ -135,5 +136,4 @@ def _part(part: Part, path: str) -> str:
         case _:
             kind = msgspec.inspect.type_info(type(part))
             name = kind.tag if isinstance(kind, msgspec.inspect.StructType) else "this"
-            message = f"'{path}': {name} parts are not supported: this model reads text only."
-            raise invalid(message, path, "unsupported_content")
+            raise unreadable(str(name), path)

@@ -18,6 +18,15 @@ def invalid_value(value: str, allowed: Collection[str], path: str) -> ApiError:
     return invalid(message, path, "invalid_value")
 
 
+def unreadable(kind: str, path: str) -> ApiError:
+    """Media at `path`, which this model can't read.
+
+    The text is OpenAI's for its own text models (vllm-project/vllm#11629 has it whole).
+    """
+    message = f"Invalid content type. {kind} is only supported by certain models."
+    return invalid(message, f"{path}.type")
+
+
 def kind_of(fields: Mapping[str, Any], path: str) -> str | None:
     """The `type` of what is at `path`, if it says one. Raises ApiError 400."""
     kind = fields.get("type")

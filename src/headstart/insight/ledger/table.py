@@ -36,7 +36,7 @@ def show(found: Report, path: Path) -> None:
     total = found.total
     begin = "" if found.since is None else f" since {_when(found.since)}"
     console.print(Text(f"{_count(total.requests)} requests{begin}, from {path}"), soft_wrap=True)
-    if not total.requests:
+    if not (total.requests or total.token_seconds):
         return
     console.print(_table(found))
     for line in (*_rates(total), *_money(total)):
@@ -66,7 +66,7 @@ def _cells(group: Group) -> Sequence[str]:
     )
     shares = (group.hit_rate, group.ceiling)
     money = (group.paid, group.plain, group.saved)
-    partial = "" if group.priced == group.requests else "*"
+    partial = "*" if group.partial else ""
     return [
         *(_count(each) for each in tokens),
         *("–" if share is None else f"{share:.1%}" for share in shares),
@@ -87,6 +87,8 @@ def _money(total: Group) -> list[str]:
     if total.priced < total.requests:
         unpriced = total.requests - total.priced
         lines.append(f"* Requests whose price is unknown: {_count(unpriced)} (see --prices).")
+    if total.token_seconds and total.rent is None:
+        lines.append("* Storage whose price is unknown.")
     if total.rent:
         lines.append(f"Storage is {_dollars(total.rent)} of what was paid.")
     for name, each in total.written.items():
@@ -104,7 +106,7 @@ def _count(number: int) -> str:
 def _dollars(amount: Decimal) -> str:
     """To a hundredth of a cent: a request costs less than a cent."""
     rounded = amount.quantize(Decimal("0.0001"), ROUND_HALF_UP)
-    return f"-${-rounded:,}" if rounded < 0 else f"${rounded:,}"
+    return f"-${-rounded:,}" if rounded < 0 else f"${abs(rounded):,}"
 
 
 def _when(seconds: float) -> str:

@@ -9,7 +9,7 @@ from headstart.contracts.prompt import Mark
 from headstart.dialects.body import convert
 from headstart.dialects.errors import ApiError, invalid
 from headstart.dialects.openai.cache_options import Breakpoint, to_mark
-from headstart.dialects.openai.values import invalid_value, kind_of
+from headstart.dialects.openai.values import invalid_value, kind_of, unreadable
 
 KINDS = ("message", "function_call", "function_call_output", "item_reference")
 READABLE = ("input_text",)
@@ -176,6 +176,5 @@ def _written(part: Mapping[str, Any], path: str) -> Piece:
 
 def _refusal(kind: str, path: str, allowed: Sequence[str]) -> ApiError:
     if kind in MEDIA:
-        message = f"Invalid content type. {kind} is only supported by certain models."
-        return invalid(message, f"{path}.type")
+        return unreadable(kind, path)
     return invalid_value(kind, allowed, f"{path}.type")
