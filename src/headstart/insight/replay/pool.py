@@ -64,9 +64,9 @@ class Pool:
         )
 
     def would_hit(self, request: Request) -> int:
-        """Prompt tokens of it that are cached now."""
-        tokens = self._tokens(request)
-        found = self._cache.match(self._chain(request), tokens)
+        """Prompt tokens of it that are cached when it comes."""
+        self._now = max(self._now, request.time_s)
+        found = self._cache.match(self._chain(request), self._tokens(request))
         return request.prefix_tokens(found.cached_tokens)
 
     def serve(self, request: Request) -> int:
