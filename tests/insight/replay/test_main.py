@@ -138,6 +138,21 @@ def test_prompts_that_fill_no_block_are_a_finding(
     assert form == "csv" or "No prompt fills a block of 16 tokens." in out
 
 
+@pytest.mark.parametrize("as_served", [True, False])
+@pytest.mark.parametrize("index", ["radix", "hash"])
+def test_with_room_for_all_token_reuse_hits_what_a_cache_without_a_limit_does(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], index: str, as_served: bool
+) -> None:
+    """24 of 25 tokens that end within a block of 16, then those and the answer's first two."""
+    prompt = list(range(25))
+    rows = [{"tokens": prompt, "output": [7, 8, 9]}] * 2 + [{"tokens": [*prompt, 7, 8, 5]}]
+    path = written(tmp_path / "t.jsonl", rows)
+    more = {"reuse": "token", "capacities": ["10k"], "index": index, "as_served": as_served}
+    found = json.loads(asked(capsys, "json", path, **more)[1])
+    assert {point["hit_tokens"] for point in found["points"]} == {24 + 27}
+    assert found["ceiling"] == pytest.approx((24 + 27) / (25 + 25 + 28))
+
+
 def test_an_unknown_price_is_told_beside_a_finding(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -81,9 +81,9 @@ class Pool:
         if request.answer:
             tokens = tokens[: len(request.blocks)] + array("I", request.answer)
             self._cache.grow(lease, len(tokens))
-            self._cache.publish(lease, tokens)
+            self._cache.publish(lease, tokens, tail=True)
         else:
-            self._cache.publish(lease, tokens, len(request.blocks))
+            self._cache.publish(lease, tokens, len(request.blocks), tail=True)
         self._cache.take_copies()
         self._cache.release(lease, self._visit(request, hit))
         self._cache.trim(self.setup.capacity)
