@@ -73,12 +73,54 @@ def test_windows_where_configs_say_them() -> None:
         ({"quant_method": "fp8"}, 8),
         ({"quant_method": "gptq", "bits": 4}, 4),
         ({"quant_method": "awq", "w_bit": 4}, 4),
+        ({"quant_method": "bitsandbytes", "load_in_4bit": True, "load_in_8bit": False}, 4),
+        ({"quant_method": "bitsandbytes", "load_in_8bit": True}, 8),
+        (
+            {
+                "quant_method": "compressed-tensors",
+                "config_groups": {"group_0": {"weights": {"num_bits": 4, "type": "int"}}},
+            },
+            4,
+        ),
         (None, 16),
     ],
 )
 def test_weights_have_the_bits_of_their_quantisation(quantization: Any, bits: int) -> None:
+    """Of layers: embedding and head are none that these methods pack."""
     parsed = parse_config({**LLAMA, "quantization_config": quantization}, name="x")
-    assert parsed.weight_bytes == parsed.parameters * bits // 8
+    embedding = 2 * 400 * 64
+    packed = (parsed.parameters - embedding) * bits // 8
+    assert parsed.weight_bytes == packed + 2 * embedding
+
+
+def test_a_packed_llama_weighs_what_its_checkpoint_does() -> None:
+    """Llama-3.1-8B-Instruct-AWQ-INT4 on the Hub has 5.73 GB, of which the scales are 0.16."""
+    shape = find("llama-3.1-8b").shape
+    packed = replace(shape, weight_bits=4.0, quantized="awq")
+    assert packed.weight_bytes == pytest.approx(5.73e9 - 0.16e9, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    "field",
+    [{"kv_lora_rank": 16}, {"num_experts": 4}, {"mamba_d_state": 16}, {"attn_layer_period": 8},
+     {"num_kv_shared_layers": 2}, {"sliding_window": 128}],
+)  # fmt: skip
+def test_what_is_clearly_no_llama_is_not_read_as_one(field: dict[str, Any]) -> None:
+    with pytest.raises(PlanError, match="model_type brand_new is not known"):
+        parse_config({**LLAMA, "model_type": "brand_new", **field}, name="x")
+
+
+def test_the_layers_that_keep_everything_are_those_that_the_pattern_says() -> None:
+    """Of 62 of Gemma 3's 27B ten have no window; of 42 of Gemma 2's 9B every other has one."""
+    more = {"head_dim": 16, "sliding_window": 100, "num_hidden_layers": 62}
+    layers = {"gemma3_text": 10, "gemma2": 31, "cohere2": 15}
+    for family, full in layers.items():
+        assert parse_config(LLAMA | more | {"model_type": family}, name="x").kv_bytes(BF16) == (
+            full * PER_LAYER
+        )
+    assert kv(model_type="brand_new", sliding_window=100, sliding_window_pattern=2)[1] == (
+        PER_LAYER * (2 * 100 + 2 * 1000)
+    )
 
 
 def test_mxfp4_packs_the_experts_only() -> None:
@@ -101,6 +143,11 @@ def test_mxfp4_packs_the_experts_only() -> None:
         (json.dumps({**LLAMA, "layer_types": ["full_attention"]}).encode(), "a list of 4 layers"),
         (json.dumps({**LLAMA, "layer_types": ["odd"] * 4}).encode(), "layer_types has 'odd'"),
         (json.dumps({**LLAMA, "torch_dtype": "int3"}).encode(), "torch_dtype int3"),
+        (json.dumps({**LLAMA, "num_key_value_heads": 3}).encode(), "no multiple of 3 KV heads"),
+        (
+            json.dumps({**LLAMA, "quantization_config": {"quant_method": "x"}}).encode(),
+            "bits x has",
+        ),
         (json.dumps({**LLAMA, "intermediate_size": None}).encode(), "intermediate_size is missing"),
     ],
 )

@@ -1,6 +1,10 @@
+from pathlib import Path
+from typing import Any
+
 import pytest
 from tests.insight.plan.asking import ask, report, usual, value
 
+from headstart.insight.plan.errors import PlanError
 from headstart.insight.plan.kv_types import KV_TYPES
 from headstart.insight.plan.prefill import prefill
 
@@ -88,6 +92,21 @@ def test_more_reuse_is_always_less_work(name: str) -> None:
     work = [prefill(asked.model, asked.machine, at, 4200).flops for at in range(0, 4200, 100)]
     assert work == sorted(work, reverse=True)
     assert len(set(work)) == len(work)
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"price": "anthropic/claude-sonnet-4-5", "write": 2.0}, "--write and --price contradict"),
+        ({"price": "anthropic/claude-sonnet-4-5", "rent": 1.0}, "--rent and --price contradict"),
+        ({"prices": Path("own.toml")}, "--prices says nothing without --price"),
+        ({"policies": ["lru"]}, "--policy says nothing without --trace"),
+        ({"turn_tokens": 5}, "--turn-tokens says nothing without --turns"),
+    ],
+)
+def test_an_option_that_would_do_nothing_is_refused(given: Any, problem: str) -> None:
+    with pytest.raises(PlanError, match=problem):
+        ask(**given)
 
 
 def test_what_was_not_given_is_told_as_a_default() -> None:

@@ -47,7 +47,9 @@ def test_durations() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", ["", "GB", "-1GB", "0GB", "nan", "inf", "1e999", "1 elephant"])
+@pytest.mark.parametrize(
+    "text", ["", "GB", "-1GB", "0GB", "nan", "inf", "1e999", "1e300T", "1e-300", "1 elephant"]
+)
 def test_other_things_are_refused_in_one_line(text: str) -> None:
     for parse in (parse_bytes, parse_rate):
         with pytest.raises(PlanError, match=r"^x ") as caught:

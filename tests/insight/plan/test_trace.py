@@ -49,6 +49,21 @@ def test_the_curve_is_what_the_cache_itself_reuses(trace: Path) -> None:
     assert drawn.planned == own
 
 
+def test_numbers_of_a_trace_are_known_as_a_replay_knows_them(tmp_path: Path) -> None:
+    path = tmp_path / "texts.jsonl"
+    path.write_text((json.dumps({"prompt": "x" * 640}) + "\n") * 2)
+    made = report(trace=path)
+    figures = [each for section in made.sections for each in section.figures]
+    assert {each.kind for each in figures if each.key.startswith("trace_")} == {"estimated"}
+
+
+def test_a_trace_that_fills_no_block_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "short.jsonl"
+    path.write_text('{"tokens": [1, 2, 3]}\n')
+    with pytest.raises(PlanError, match="fills 16"):
+        read_trace(path)
+
+
 def test_a_plan_says_what_its_pool_would_hit(trace: Path) -> None:
     """A GPU with room for the weights and 20 of 48 blocks."""
     memory = f"{8_030_261_248 * 2 + 20 * 512 * 131_072}"

@@ -11,10 +11,10 @@ import pytest
 from tests.insight.probe.oracle import Oracle, run
 
 from headstart.insight.probe.cost import Budget, Purse
-from headstart.insight.probe.findings import self_test_report
+from headstart.insight.probe.findings import self_test_report, spent
 from headstart.insight.probe.prompts import Unseen
 from headstart.insight.probe.report import Report
-from headstart.insight.probe.script import Call, Prompt, Usage
+from headstart.insight.probe.script import Call, Prompt, Reply, Usage
 from headstart.insight.probe.signs import signs
 from headstart.insight.probe.steps import Taken, calls_of, three_steps
 from headstart.insight.probe.verdict import AT_LEAST, CAPACITY_FOUND, TABLE, UNCOUNTED, VERDICTS
@@ -70,6 +70,8 @@ def noisy(spread: float, seed: int = 5) -> Callable[[], float]:
         (Oracle(overhead=50), "counted_not_felt"),
         (Oracle(caches=False, lies=390), "no_reuse"),
         (Oracle(lies=0), "contradicted"),
+        (Oracle(lies=-5), "false_counters"),
+        (Oracle(lies=1_000_000), "false_counters"),
         (Oracle(replicas=3), "no_reuse"),
         (Oracle(caches=False, noise=noisy(9)), "no_reuse"),
     ],
@@ -82,6 +84,24 @@ def test_a_claim_that_also_holds_for_unseen_prompts_is_no_reuse() -> None:
     # What it counts for the control arm is background, however much it is.
     found = report(Oracle(caches=False, lies=390))
     assert any("Unseen prefixes read up to 390 tokens" in note for note in found.notes)
+
+
+def test_counters_that_read_unseen_prompts_whole_are_false() -> None:
+    whole = [Reply(0.0, 1.0, Usage(400, 400, None, 1))] * 4
+    assert signs([whole] * 4, whole).counters == "false"
+    assert signs([whole] * 4, [Reply(0.0, 1.0, Usage(400, 0, None, 1)), *whole]).counters == "none"
+
+
+def test_what_no_answer_tells_is_unknown_and_what_it_took_an_estimate() -> None:
+    silent = [Reply(0.0, 1.0, Usage())] * 4
+    assert signs([silent] * 4, silent).input is None
+    purse = Purse(Budget(None, None), None, Usage(100, output=1))
+    kinds = []
+    for usage in (Usage(90, output=1), Usage()):
+        purse.pay(usage)
+        (tokens,) = (each.figure for each in spent(purse).numbers if each.figure.key == "tokens")
+        kinds.append((tokens.value, tokens.kind))
+    assert kinds == [(91, "measured"), (182, "estimated")]
 
 
 @pytest.mark.parametrize("seed", [38, 135])
@@ -216,7 +236,7 @@ def test_there_is_a_pause_before_each_request() -> None:
 
 
 def test_every_pair_of_signs_has_a_verdict_of_the_closed_list() -> None:
-    assert len(TABLE) == 4 * 3
+    assert len(TABLE) == 5 * 3
     assert set(TABLE.values()) < set(VERDICTS)
     names = [verdict.name for verdict in VERDICTS]
     assert len(names) == len(set(names))

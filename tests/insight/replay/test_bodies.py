@@ -106,7 +106,7 @@ def test_of_a_log_that_ends_within_a_line_the_whole_lines_are_read(tmp_path: Pat
     trace = Trace([path], Reading())
     assert len(list(trace.requests())) == 2
     assert trace.notes == ["log.jsonl: its last line is cut short and left out."]
-    assert not trace.estimated
+    assert trace.lengths == "measured"
 
 
 def test_what_a_server_adds_to_its_log_meanwhile_is_not_read(tmp_path: Path) -> None:

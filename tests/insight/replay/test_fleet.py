@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from headstart.insight.replay.fleet import Fleet
 from headstart.insight.replay.pool import Setup
 from headstart.insight.replay.replay import run
@@ -44,6 +46,14 @@ def test_a_prefix_that_all_share_does_not_draw_all_to_one_replica() -> None:
     (outcome,) = run(requests, [Fleet([lru(80)], replicas=2, route="prefix")])
     assert max(outcome.loads) <= 0.6 * sum(outcome.loads)
     assert outcome.hit_tokens == 18 * 32
+
+
+def test_a_prefix_that_has_expired_draws_no_request() -> None:
+    fleet = Fleet([replace(lru(8), ttl=60)], replicas=2, route="prefix")
+    a_moment_later, an_hour_later = (replace(ask(1, 2, 3), time_s=at) for at in (1.0, 3600.0))
+    for request in (ask(7), A, a_moment_later, an_hour_later):
+        fleet.serve(request)
+    assert [each.load for each in fleet.replicas] == [16 + 48, 32 + 16]
 
 
 def test_what_all_replicas_share_serves_where_the_own_pool_misses() -> None:

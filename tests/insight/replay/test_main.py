@@ -8,7 +8,11 @@ from typing import Any
 
 import pytest
 
+from headstart.insight.replay.capacity import Capacity
 from headstart.insight.replay.main import FINDING, FINE, IMPOSSIBLE, UNKNOWN, Given, main
+from headstart.insight.replay.plot import curves
+from headstart.insight.replay.source import Reading, Trace
+from headstart.insight.replay.study import Question, study
 
 DAY = datetime(2026, 11, 30, tzinfo=UTC)
 PRICES = """
@@ -124,6 +128,52 @@ def test_a_trace_in_which_nothing_comes_again_is_a_finding(
     assert (status, "no cache helps" in out) == (FINDING, True)
 
 
+@pytest.mark.parametrize("form", ["text", "json", "csv"])
+def test_prompts_that_fill_no_block_are_a_finding(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str
+) -> None:
+    path = written(tmp_path / "t.jsonl", [{"tokens": [1, 2, 3]}] * 2)
+    status, out, err = asked(capsys, form, path)
+    assert (status, err) == (FINDING, "")
+    assert form == "csv" or "No prompt fills a block of 16 tokens." in out
+
+
+@pytest.mark.parametrize("as_served", [True, False])
+@pytest.mark.parametrize("index", ["radix", "hash"])
+def test_with_room_for_all_token_reuse_hits_what_a_cache_without_a_limit_does(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], index: str, as_served: bool
+) -> None:
+    """24 of 25 tokens that end within a block of 16, then those and the answer's first two."""
+    prompt = list(range(25))
+    rows = [{"tokens": prompt, "output": [7, 8, 9]}] * 2 + [{"tokens": [*prompt, 7, 8, 5]}]
+    path = written(tmp_path / "t.jsonl", rows)
+    more = {"reuse": "token", "capacities": ["10k"], "index": index, "as_served": as_served}
+    found = json.loads(asked(capsys, "json", path, **more)[1])
+    assert {point["hit_tokens"] for point in found["points"]} == {24 + 27}
+    assert found["ceiling"] == pytest.approx((24 + 27) / (25 + 25 + 28))
+
+
+def test_an_unknown_price_is_told_beside_a_finding(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = written(tmp_path / "m.jsonl", [mooncake(at, [at]) for at in range(5)])
+    status, _, err = asked(capsys, "text", path, price="anthropic/none-such")
+    assert (status, "unknown" in err) == (FINDING, True)
+
+
+def test_what_a_drawn_clock_decides_is_an_estimate(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What comes again does so in any order; whether it is still there depends on it."""
+    call = {"s": "1", "i": 32, "o": 1, "r": [[0, 2]]}
+    rows = [{"kvt": 1, "block": 16}, *({**call, "u": turn, "t": turn} for turn in range(3))]
+    found = json.loads(asked(capsys, "json", written(tmp_path / "k.jsonl", rows))[1])
+    kinds = found["kinds"]
+    assert {kinds[name] for name in ("span", "hit_rate", "optimum")} == {"estimated"}
+    assert {curve["kind"] for curve in found["curves"]} == {"estimated"}
+    assert (kinds["tokens"], kinds["ceiling"]) == ("measured", "derived")
+
+
 @pytest.mark.parametrize(
     ("content", "more", "problem"),
     [
@@ -135,6 +185,9 @@ def test_a_trace_in_which_nothing_comes_again_is_a_finding(
         (None, {"price": "acme/one"}, "no rules for the vendor"),
         (None, {"bound": False}, "give tokens"),
         (None, {"plot": Path("p.pdf")}, ".svg or .png"),
+        (None, {"reuse": "token"}, "records blocks"),
+        (None, {"lifetime": "5m"}, "without --price"),
+        (None, {"prices": Path("prices.toml")}, "without --price"),
     ],
 )
 def test_what_cannot_be_done_is_one_line_and_status_2(
@@ -173,6 +226,17 @@ def test_stdin_is_read_like_a_file(
     with path.open() as file:
         monkeypatch.setattr("sys.stdin", file)
         assert json.loads(asked(capsys, "json", Path("-"))[1])["points"] == points
+
+
+@pytest.mark.parametrize("more", [{"replicas": 3}, {"tiers": {"ram": Capacity(share=0.8)}}])
+def test_no_point_of_a_fleet_is_drawn_above_the_optimum(tmp_path: Path, more: Any) -> None:
+    trace = Trace([conversations(tmp_path / "m.jsonl")], Reading())
+    capacities = [Capacity(share=share) for share in (0.02, 0.05, 0.1)]
+    report = study(trace, Question(["worth", "lru"], capacities, **more))
+    best = dict(curves(report)["optimum"])
+    assert set(curves(report)) == {"optimum"}
+    for point in report.points:
+        assert point.outcome.hit_rate <= best[point.capacity_tokens]
 
 
 @pytest.mark.slow

@@ -77,6 +77,7 @@ GOOD = "  - body: body.json\n"
         (HEAD + GOOD + "bogus: 1\n", "unknown field `bogus`"),
         (HEAD + GOOD + "    bogus: 1\n", r"unknown field `bogus` - at `\$.prompts"),
         (HEAD + GOOD + "    uses: 0\n", ">= 1"),
+        (HEAD + GOOD + f"    uses: {10**30}\n", "uses"),
         (HEAD.replace("uses: 40", "") + GOOD, r"prompts\[0\]: say how many 'uses'"),
         (HEAD.replace("anthropic", "smoke") + GOOD, "no dialect 'smoke': there are anthropic,"),
         (HEAD.replace("http:", "ftp:") + GOOD, "no http or https URL"),

@@ -87,6 +87,7 @@ def understand(given: Given, *, now: datetime, progress: Progress = iter) -> tup
     Reads files, and asks `--url` if there is one; nothing else leaves the machine. Raises
     PlanError, EndpointError.
     """
+    _check(given)
     served = None if given.url is None else ask(given.url, given.api_key)
     source = _source(given, served)
     machine = _machine(given)
@@ -133,6 +134,27 @@ def understand(given: Given, *, now: datetime, progress: Progress = iter) -> tup
         progress=progress,
     )
     return replace(asked, curve=drawn), unknown
+
+
+def _check(given: Given) -> None:
+    """Raises PlanError for what would otherwise be left out without a word."""
+    own = {
+        "--write": given.write,
+        "--read": given.read,
+        "--input-price": given.input_price,
+        "--rent": given.rent or None,
+    }
+    stated = [option for option, value in own.items() if value is not None]
+    if given.price is not None and stated:
+        raise PlanError(f"{stated[0]} and --price contradict each other: --prices has your own.")
+    needs = (
+        ("--prices", given.prices, "--price", given.price),
+        ("--policy", given.policies, "--trace", given.trace),
+        ("--turn-tokens", given.turn_tokens, "--turns", given.turns),
+    )
+    for option, value, other, there in needs:
+        if value and there is None:
+            raise PlanError(f"{option} says nothing without {other}.")
 
 
 def _source(given: Given, served: Served | None) -> _Source:

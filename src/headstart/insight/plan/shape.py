@@ -31,8 +31,10 @@ class Shape:
     """(how many, of this kind)."""
     dtype: str
     """Of the weights, as the config names it."""
+    plain_bits: float
+    """Of a parameter of that type: embedding and head, which no quantisation packs by itself."""
     weight_bits: float
-    """Of one parameter."""
+    """Of any other parameter."""
     expert_bits: float
     """Of one parameter of an expert."""
     quantized: str | None
@@ -44,8 +46,7 @@ class Shape:
     @property
     def parameters(self) -> int:
         """All of them; a tied head counts once."""
-        embedding = self.vocab * self.hidden * (1 if self.tied else 2)
-        return embedding + self.hidden + self._sum(_parameters)
+        return self._embedding + self.hidden + self._sum(_parameters)
 
     @property
     def matrix(self) -> int:
@@ -55,7 +56,7 @@ class Shape:
     @property
     def active(self) -> int:
         """`matrix` with embedding and head, which is what names like A3B count."""
-        return self.matrix + self.vocab * self.hidden * (1 if self.tied else 2)
+        return self.matrix + self._embedding
 
     @property
     def head(self) -> int:
@@ -66,8 +67,9 @@ class Shape:
     def weight_bytes(self) -> int:
         """Parameters times the bits of one."""
         experts = self._sum(lambda layer: 0 if layer.ffn is None else layer.ffn.expert_matrices)
-        bits = experts * self.expert_bits + (self.parameters - experts) * self.weight_bits
-        return round(bits / 8)
+        others = self.parameters - self._embedding - experts
+        bits = experts * self.expert_bits + others * self.weight_bits
+        return round((bits + self._embedding * self.plain_bits) / 8)
 
     def kv_bytes(self, kind: KvType, ranks: int = 1) -> int:
         """Bytes that one more position costs once all windows are full, on each rank."""
@@ -123,6 +125,10 @@ class Shape:
     def recurrent(self) -> bool:
         """Whether some layers keep a state instead of KV."""
         return any(isinstance(layer.mixer, Recurrent) for _, layer in self.layers)
+
+    @property
+    def _embedding(self) -> int:
+        return self.vocab * self.hidden * (1 if self.tied else 2)
 
     def _mixers(self, of: Callable[[Mixer], int]) -> int:
         return self._sum(lambda layer: 0 if layer.mixer is None else of(layer.mixer))

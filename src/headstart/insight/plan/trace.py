@@ -8,6 +8,7 @@ from headstart.insight.plan.errors import PlanError
 from headstart.insight.replay.lines import TraceError
 from headstart.insight.replay.optimum import Optimum
 from headstart.insight.replay.replay import replay
+from headstart.insight.replay.report import Kind, kinds
 from headstart.insight.replay.request import Request
 from headstart.insight.replay.source import Reading, Trace
 
@@ -40,6 +41,8 @@ class Curve:
     """All different blocks of the trace."""
     ceiling: float
     points: Sequence[Point]
+    kinds: Mapping[str, Kind]
+    """How they are known, by the names of a replay."""
 
     @property
     def planned(self) -> Point:
@@ -56,6 +59,8 @@ class Recorded:
     """In blocks whose ids name prefixes."""
     notes: Sequence[str]
     """What the recording leaves open, and how that was filled."""
+    kinds: Mapping[str, Kind]
+    """How what is found in it is known, by the names of a replay."""
 
 
 def read_trace(path: Path) -> Recorded:
@@ -63,7 +68,10 @@ def read_trace(path: Path) -> Recorded:
     try:
         trace = Trace([path], Reading())
         size = trace.block_tokens if trace.tokens else 1
-        return Recorded(path.name, list(trace.named(size=size)), trace.notes)
+        requests = list(trace.named(size=size))
+        if not any(each.blocks or each.answer for each in requests):
+            raise TraceError(f"{path.name}: no prompt fills {trace.block_tokens} tokens")
+        return Recorded(path.name, requests, trace.notes, kinds(trace.lengths, trace.times))
     except TraceError as error:
         raise PlanError(str(error)) from None
 
@@ -103,4 +111,5 @@ def curve(
         footprint_tokens=footprint,
         ceiling=optimum.ceiling(),
         points=points,
+        kinds=recorded.kinds,
     )

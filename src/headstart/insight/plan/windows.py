@@ -12,14 +12,16 @@ def windows(
     default: int = 0,
     alternating: bool = False,
     every: int = 0,
+    pattern: int = 0,
     opt_in: bool = False,
 ) -> list[int | None]:
     """The window of each layer, None for full attention. Raises PlanError.
 
     Where no `layer_types` tell: `alternating` is windowed, full, windowed, …; of `every` the n-th
-    and the last layer are full; Qwen's `use_sliding_window` begins at `max_window_layers`; else all
-    layers have the window, if there is one. `default` is what a missing (not a null)
-    `sliding_window` means; with `opt_in` a missing `use_sliding_window` means no window.
+    and the last layer are full, of `pattern` (or a `sliding_window_pattern`) the n-th; Qwen's
+    `use_sliding_window` begins at `max_window_layers`; else all layers have the window, if there is
+    one. `default` is what a missing (not a null) `sliding_window` means; with `opt_in` a missing
+    `use_sliding_window` means no window.
     """
     count = fields.layers
     window = fields.number("sliding_window", default=0, least=0)
@@ -29,6 +31,8 @@ def windows(
         return [_window(kind, window) for kind in kinds]
     if not window or not fields.flag("use_sliding_window", default=not opt_in):
         return [None] * count
+    if pattern := fields.number("sliding_window_pattern", default=pattern, least=0):
+        return [window if (at + 1) % pattern else None for at in range(count)]
     if alternating:
         return [None if at % 2 else window for at in range(count)]
     if every:

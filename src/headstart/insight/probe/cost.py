@@ -97,6 +97,8 @@ class Purse:
         self._expected = expected
         self.calls = 0
         self.tokens = 0
+        self.told = True
+        """All answers told what they took; else it is what was expected of them."""
         self.dollars: Decimal | None = None if rate is None else Decimal(0)
 
     def covers(self, plan: Plan) -> bool:
@@ -116,6 +118,7 @@ class Purse:
 
     def pay(self, usage: Usage) -> None:
         """An answer has come."""
+        self.told = self.told and None not in (usage.input, usage.output)
         usage = self._expected.then(usage)
         self.calls += 1
         self.tokens += (usage.input or 0) + (usage.output or 0)

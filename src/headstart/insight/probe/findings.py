@@ -10,7 +10,7 @@ from headstart.insight.probe.ratio import CONFIDENCE, METHOD, Ratio
 from headstart.insight.probe.remarks import Remark, judge_clock, judge_wall
 from headstart.insight.probe.report import Number, Part, Report, Setup
 from headstart.insight.probe.script import Reply
-from headstart.insight.probe.signs import Signs, signs
+from headstart.insight.probe.signs import Signs, possible, signs
 from headstart.insight.probe.steps import Taken
 from headstart.insight.probe.verdict import UNDECIDED, judge
 
@@ -49,7 +49,14 @@ def spent(purse: Purse) -> Part:
     """What it took."""
     numbers = [
         _number("calls", "requests", purse.calls, "", "measured"),
-        _number("tokens", "tokens, input and output", purse.tokens, "tokens", "measured"),
+        _number(
+            "tokens",
+            "tokens, input and output",
+            purse.tokens,
+            "tokens",
+            "measured" if purse.told else "estimated",
+            "" if purse.told else "some answers didn't tell",
+        ),
     ]
     if purse.dollars is not None:
         how = "by the ledger's prices and the endpoint's counts"
@@ -126,8 +133,8 @@ def _notes(taken: Taken) -> Iterator[str]:
     if not taken.complete:
         yield "The budget ended it before all samples were taken."
     replies = [reply for _, _, _, reply in _rows(taken)]
-    if any((r.usage.cached or 0) > (r.usage.input or 0) for r in replies if r.usage.input):
-        yield "Some answers count more tokens as cached than the prompt has: don't trust them."
+    if not all(possible(reply.usage) for reply in replies):
+        yield "Some answers count fewer than no tokens as cached, or more than the prompt has."
     background = max((reply.usage.cached or 0 for reply in taken.unseen), default=0)
     if background:
         yield (

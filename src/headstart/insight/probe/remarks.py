@@ -78,4 +78,4 @@ def judge_wall(other: Signs) -> Remark:
         return WALL_LEAKS_BY_TIME
     if other.timing == "same":
         return WALL_HOLDS
-    return WALL_UNDECIDED if other.counters == "silent" else WALL_BY_COUNTERS
+    return WALL_UNDECIDED if other.counters in ("silent", "false") else WALL_BY_COUNTERS

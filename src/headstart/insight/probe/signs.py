@@ -13,7 +13,8 @@ FEW = 64
 """Tokens; the smallest unit that a vendor caches. Fewer may be a template's first words, or what
 two times of day have in common."""
 
-Counters = Literal["reuse", "sometimes", "none", "silent"]
+Counters = Literal["reuse", "sometimes", "none", "silent", "false"]
+"""`false`: they can't be."""
 Timing = Literal["faster", "same", "unclear"]
 
 
@@ -26,8 +27,8 @@ class Signs:
     hits: int
     """Samples whose third call was counted as reuse."""
     samples: int
-    input: int
-    """Prompt tokens of all third calls."""
+    input: int | None
+    """Prompt tokens of all third calls; None where it wasn't told for all of them."""
     cached: int | None
     """Of them, those read from the cache; None where it wasn't told for all of them."""
     against_unseen: Ratio
@@ -48,7 +49,7 @@ class Signs:
                 return True
             case "none":
                 return False
-            case "silent":
+            case "silent" | "false":
                 return {"faster": True, "same": False, "unclear": None}[self.timing]
 
 
@@ -58,18 +59,33 @@ def signs(samples: Sequence[Sequence[Reply]], unseen: Sequence[Reply]) -> Signs:
     usages = [reply.usage for reply in thirds]
     told = [usage.cached for usage in usages if usage.cached is not None]
     background = max((reply.usage.cached or 0 for reply in unseen), default=0)
+    inputs = [usage.input for usage in usages if usage.input is not None]
+    others = [reply.usage for reply in unseen]
+    credible = all(map(possible, usages + others)) and not all(map(_read_whole, others))
     hits = sum(_is_hit(usage, background) for usage in usages)
     against_unseen = _times(thirds, unseen)
     return Signs(
-        counters=_counters(hits, len(told), len(thirds)),
+        counters=_counters(hits, len(told), len(thirds)) if credible else "false",
         timing=_timing(against_unseen),
         hits=hits,
         samples=len(thirds),
-        input=sum(usage.input or 0 for usage in usages),
+        input=sum(inputs) if len(inputs) == len(thirds) else None,
         cached=sum(told) if len(told) == len(thirds) else None,
         against_unseen=against_unseen,
         against_first=_times(thirds, firsts),
     )
+
+
+def possible(usage: Usage) -> bool:
+    """No fewer than no tokens are cached, and no more than the prompt has."""
+    if usage.cached is None:
+        return True
+    return usage.cached >= 0 and (usage.input is None or usage.cached <= usage.input)
+
+
+def _read_whole(usage: Usage) -> bool:
+    """What nobody has seen can't be read."""
+    return bool(usage.input and usage.cached) and usage.input == usage.cached
 
 
 def _is_hit(usage: Usage, background: int) -> bool:

@@ -90,6 +90,13 @@ BROKEN_BY_CLOCK = Verdict(
     " the clock behind the question it is.",
     "It is shown for the clock alone; ids and retrieved text in its place would do the same.",
 )
+FALSE_COUNTERS = Verdict(
+    "false_counters",
+    FINDING,
+    "The counters can't be true: they read a prefix that nobody has seen, more tokens than a prompt"
+    " has, or fewer than none.",
+    "Nothing is decided by such counters; what the times say stands below. " + TIME_ALONE,
+)
 UNDECIDED = Verdict(
     "undecided",
     ABSTAINED,
@@ -127,6 +134,7 @@ VERDICTS = (
     CONTRADICTED,
     NO_REUSE,
     NOT_FELT,
+    FALSE_COUNTERS,
     BROKEN_BY_CLOCK,
     UNDECIDED,
     CAPACITY_FOUND,
@@ -147,6 +155,9 @@ TABLE: Mapping[tuple[Counters, Timing], Verdict] = {
     ("silent", "faster"): TIMED,
     ("silent", "unclear"): UNDECIDED,
     ("silent", "same"): NOT_FELT,
+    ("false", "faster"): FALSE_COUNTERS,
+    ("false", "unclear"): FALSE_COUNTERS,
+    ("false", "same"): FALSE_COUNTERS,
 }
 
 
@@ -156,7 +167,8 @@ def judge(repeated: Signs, clock_last: Signs | None, *, own_clock: bool) -> Verd
     Counters are contradicted only by times that agree in both layouts: one of them alone is below
     an unseen prefix's by chance in one of a hundred runs of an endpoint without a cache.
     """
-    if own_clock and clock_last is not None and clock_last.reuses and repeated.reuses is False:
+    told = "false" not in (repeated.counters, clock_last and clock_last.counters)
+    if own_clock and told and clock_last and clock_last.reuses and repeated.reuses is False:
         return BROKEN_BY_CLOCK
     found = TABLE[repeated.counters, repeated.timing]
     if found is CONTRADICTED and (clock_last is None or clock_last.timing != "faster"):

@@ -10,7 +10,7 @@ import msgspec
 
 from headstart.insight.replay.hash_ids import HashIds
 from headstart.insight.replay.lines import Lines, Moved, decoded, nobody
-from headstart.insight.replay.request import Count, Request
+from headstart.insight.replay.request import Count, Moment, Request
 
 BLOCK_TOKENS = 16
 MOST_CHATS = 1 << 20
@@ -20,7 +20,7 @@ MOST_CHATS = 1 << 20
 class _Line(msgspec.Struct):
     chat_id: int
     parent_chat_id: int
-    timestamp: float
+    timestamp: Moment
     """Seconds."""
     input_length: Count
     output_length: Count

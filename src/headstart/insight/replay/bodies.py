@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from headstart.insight.replay.lines import Lines, Moved, TraceError, decoded, nobody
-from headstart.insight.replay.request import Request
+from headstart.insight.replay.request import LONGEST_TIME, Request
 
 Encode = Callable[[str], Sequence[int]]
 BYTES_PER_TOKEN = 4
@@ -55,9 +55,9 @@ def read_bodies(
         try:
             tokens = _tokens(outer, body, encode)
             answer = array("I", outer.get("output") or ())
-            time = float(outer.get("timestamp", outer.get("time", number)))
+            time = _moment(outer.get("timestamp", outer.get("time", number)))
             gap = outer.get("expected_gap")
-            hints = bool(outer.get("ended")), None if gap is None else float(gap)
+            hints = bool(outer.get("ended")), None if gap is None else _moment(gap)
             space, session = _space(outer, body), _session(outer, body)
         except (TypeError, ValueError, OverflowError, AttributeError) as error:
             raise TraceError(f"{path.name}:{number}: no request: {error}") from None
@@ -75,6 +75,14 @@ def read_bodies(
             ended=hints[0],
             expected_gap=hints[1],
         )
+
+
+def _moment(given: Any) -> float:
+    """Seconds. Raises TypeError or ValueError."""
+    seconds = float(given)
+    if not abs(seconds) <= LONGEST_TIME:
+        raise ValueError(f"{given} is no time")
+    return seconds
 
 
 def given_prompt(outer: dict[str, Any], body: dict[str, Any]) -> Any:

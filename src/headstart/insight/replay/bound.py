@@ -39,8 +39,8 @@ class Bound:
         )
         tokens = [each * block for each in blocks]
         best = [self.hit_rate(each) for each in tokens]
-        curves = [Curve("optimum", "derived", list(zip(tokens, best, strict=True)))]
+        curves = [Curve("optimum", list(zip(tokens, best, strict=True)))]
         if one_pass:
             lru = lru_hit_rates(self._reuse, blocks)
-            curves.append(Curve("lru", "derived", list(zip(tokens, lru, strict=True))))
+            curves.append(Curve("lru", list(zip(tokens, lru, strict=True))))
         return curves

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from headstart.insight.replay.lines import TraceError, decoded
-from headstart.insight.replay.request import MOST_IDS, Count, Request
+from headstart.insight.replay.request import MOST_IDS, Count, Moment, Request
 
 PAGE = 1 << 16
 
@@ -53,7 +53,7 @@ class _Header(msgspec.Struct):
 class _Line(msgspec.Struct):
     s: str
     u: Count
-    t: float
+    t: Moment
     i: Count
     o: Count
     r: tuple[tuple[int, int], ...]

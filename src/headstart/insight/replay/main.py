@@ -65,6 +65,8 @@ def _replay(
 
         check_ending(plot)
     found = None
+    if given.price is None and (given.lifetime is not None or given.prices is not None):
+        raise TraceError("--lifetime and --prices say nothing without --price VENDOR/MODEL")
     if given.price is not None:
         found = offer(given.price, prices=given.prices, lifetime=given.lifetime, day=given.day)
     question = _question(given, found)
@@ -82,12 +84,12 @@ def _replay(
         {"text": as_text, "json": as_json, "csv": as_csv}[form](report),
         end="" if form == "csv" else "\n",
     )
+    unknown = given.price is not None and any(point.money is None for point in report.points)
+    if unknown:
+        print(f"headstart replay: the price of {given.price} is unknown.", file=sys.stderr)
     if report.findings:
         return FINDING
-    if given.price is not None and any(point.money is None for point in report.points):
-        print(f"headstart replay: the price of {given.price} is unknown.", file=sys.stderr)
-        return UNKNOWN
-    return FINE
+    return UNKNOWN if unknown else FINE
 
 
 def _question(given: Given, found: Offer | None) -> Question:

@@ -11,13 +11,13 @@ import msgspec
 
 from headstart.insight.replay.hash_ids import HashIds
 from headstart.insight.replay.lines import Lines, Moved, decoded, nobody
-from headstart.insight.replay.request import Count, Request
+from headstart.insight.replay.request import Count, Moment, Request
 
 BLOCK_TOKENS = 512
 
 
 class _Line(msgspec.Struct):
-    timestamp: float
+    timestamp: Moment
     """Milliseconds."""
     input_length: Count
     output_length: Count

@@ -27,7 +27,7 @@ def draw(report: Report, path: Path) -> None:
         if report.ceiling is not None:
             label = f"without a limit: {report.ceiling:.1%}"
             axes.axhline(100 * report.ceiling, color=GREY, linestyle=":", label=label)
-        lines = {curve.name: list(curve.points) for curve in report.curves}
+        lines = curves(report)
         if best := lines.pop("optimum", None):
             sizes, rates = zip(*best, strict=True)
             label = "optimum (knows the future)"
@@ -37,7 +37,7 @@ def draw(report: Report, path: Path) -> None:
         by_policy = groupby(report.points, key=lambda point: point.outcome.policy)
         for (colour, dash, mark), (policy, points) in zip(cycle(LINES), by_policy):
             ran = sorted((each.capacity_tokens, each.outcome.hit_rate) for each in points)
-            line = lines.get(policy, ran) if len(report.levels) == 1 else ran
+            line = lines.get(policy, ran)
             axes.plot(*_percent(line), linestyle=dash, color=colour)
             axes.plot(*_percent(ran), linestyle="none", marker=mark, markersize=5, color=colour)
             axes.plot([], [], linestyle=dash, marker=mark, markersize=5, label=policy, color=colour)
@@ -58,6 +58,16 @@ def draw(report: Report, path: Path) -> None:
             figure.savefig(path, dpi=PNG_DPI, metadata=metadata)
         except OSError as error:
             raise TraceError(f"{path} can't be written: {error.strerror}") from None
+
+
+def curves(report: Report) -> dict[str, list[tuple[int, float]]]:
+    """Hit rates by capacity, to be drawn through all that was run. With tiers or replicas a point
+    has more room than one pool, whose curves are the report's."""
+    if len(report.levels) == 1 and len(report.points[0].outcome.loads) == 1:
+        return {curve.name: list(curve.points) for curve in report.curves}
+    known = {(each.capacity_tokens, each.optimum) for each in report.points}
+    best = sorted((size, rate) for size, rate in known if rate is not None)
+    return {"optimum": best} if best else {}
 
 
 def check_ending(path: Path) -> None:

@@ -64,9 +64,9 @@ class Pool:
         )
 
     def would_hit(self, request: Request) -> int:
-        """Prompt tokens of it that are cached now."""
-        tokens = self._tokens(request)
-        found = self._cache.match(self._chain(request), tokens)
+        """Prompt tokens of it that are cached when it comes."""
+        self._now = max(self._now, request.time_s)
+        found = self._cache.match(self._chain(request), self._tokens(request))
         return request.prefix_tokens(found.cached_tokens)
 
     def serve(self, request: Request) -> int:
@@ -81,9 +81,9 @@ class Pool:
         if request.answer:
             tokens = tokens[: len(request.blocks)] + array("I", request.answer)
             self._cache.grow(lease, len(tokens))
-            self._cache.publish(lease, tokens)
+            self._cache.publish(lease, tokens, tail=True)
         else:
-            self._cache.publish(lease, tokens, len(request.blocks))
+            self._cache.publish(lease, tokens, len(request.blocks), tail=True)
         self._cache.take_copies()
         self._cache.release(lease, self._visit(request, hit))
         self._cache.trim(self.setup.capacity)

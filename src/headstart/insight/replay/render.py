@@ -16,10 +16,10 @@ DIGITS = 9
 
 def as_dict(report: Report) -> dict[str, Any]:
     """Rates are 0..1; money is a string, exact to a pico-dollar; unknown is null."""
-    facts = report.facts
+    facts, known = report.facts, report.kinds
     return {
         "schema_version": SCHEMA_VERSION,
-        "kinds": kinds(report),
+        "kinds": dict(known),
         "trace": {
             "files": list(facts.files),
             "format": facts.format,
@@ -33,24 +33,9 @@ def as_dict(report: Report) -> dict[str, Any]:
         "setup": dict(report.setup),
         "ceiling": _rounded(report.ceiling),
         "points": [_point(each, report.levels) for each in report.points],
-        "curves": [_curve(each) for each in report.curves],
+        "curves": [_curve(each, known["optimum"]) for each in report.curves],
         "notes": list(report.notes),
         "findings": list(report.findings),
-    }
-
-
-def kinds(report: Report) -> dict[str, str]:
-    """How each number is known, by its name."""
-    lengths = report.facts.lengths
-    derived = "derived" if lengths == "measured" else "estimated"
-    return {
-        "requests": "measured",
-        "tokens": lengths,
-        "footprint": derived,
-        "hit_rate": lengths,
-        "ceiling": derived,
-        "optimum": derived,
-        "money": "estimated",
     }
 
 
@@ -61,7 +46,7 @@ def as_json(report: Report) -> str:
 
 def as_csv(report: Report) -> str:
     """A header, then a line for each point; the kinds of numbers are in the header's names."""
-    known = kinds(report)
+    known = report.kinds
     columns = {
         "policy": "policy",
         "capacity_tokens": "capacity_tokens",
@@ -113,9 +98,9 @@ def _point(point: Point, levels: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _curve(curve: Curve) -> dict[str, Any]:
+def _curve(curve: Curve, kind: str) -> dict[str, Any]:
     points = [{"capacity_tokens": size, "hit_rate": _rounded(rate)} for size, rate in curve.points]
-    return {"name": curve.name, "kind": curve.kind, "points": points}
+    return {"name": curve.name, "kind": kind, "points": points}
 
 
 def _rounded(value: float | None) -> float | None:

@@ -10,7 +10,24 @@ from headstart.insight.replay.replay import Outcome
 Kind = Literal["measured", "derived", "estimated"]
 """Measured: counted in the recording, or by the cache's own code run on it. Derived: exact
 arithmetic on that (the optimum, the ceiling, LRU in one pass). Estimated: also rests on something
-that the recording doesn't say."""
+that the recording doesn't say, such as lengths of texts, or which conversation came first."""
+
+
+def kinds(lengths: Kind, times: Kind) -> dict[str, Kind]:
+    """How each number is known, by its name: as well as the lengths of requests, and when they
+    came, which says what finds its prefix still cached."""
+    exact = lengths == times == "measured"
+    in_any_order: Kind = "derived" if lengths == "measured" else "estimated"
+    return {
+        "requests": "measured",
+        "span": times,
+        "tokens": lengths,
+        "footprint": in_any_order,
+        "hit_rate": "measured" if exact else "estimated",
+        "ceiling": in_any_order,
+        "optimum": "derived" if exact else "estimated",
+        "money": "estimated",
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +45,8 @@ class Facts:
     span_s: float
     lengths: Kind
     """How its token counts are known."""
+    times: Kind
+    """How it is known when its requests came."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +56,7 @@ class Point:
     outcome: Outcome
     capacity_tokens: int
     footprint_share: float | None
+    """Of all different blocks; None where nobody counted, or there is none."""
     optimum: float | None
     """What no policy can beat with as much room; None where that was not asked for."""
     money: Money | None
@@ -47,7 +67,6 @@ class Curve:
     """Hit rates (0..1) by capacity in tokens."""
 
     name: str
-    kind: Kind
     points: Sequence[tuple[int, float]]
 
 
@@ -65,3 +84,8 @@ class Report:
     curves: Sequence[Curve]
     notes: Sequence[str]
     findings: Sequence[str]
+
+    @property
+    def kinds(self) -> Mapping[str, Kind]:
+        """How each number is known, by its name."""
+        return kinds(self.facts.lengths, self.facts.times)

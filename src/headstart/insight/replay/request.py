@@ -10,6 +10,9 @@ import msgspec
 MOST_IDS = 1 << 32
 Count = Annotated[int, msgspec.Meta(ge=0, le=MOST_IDS)]
 """In a line of a recording."""
+LONGEST_TIME = 1e15
+Moment = Annotated[float, msgspec.Meta(ge=-LONGEST_TIME, le=LONGEST_TIME)]
+"""Seconds or milliseconds there: thirty thousand years are a mistake."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from headstart.insight.replay import bailian, mooncake
 from headstart.insight.replay.bodies import by_bytes, by_tokenizer, given_prompt, read_bodies
 from headstart.insight.replay.kvt_stream import KvtStream
 from headstart.insight.replay.lines import Lines, Moved, TraceError, decoded, end_of_lines, nobody
+from headstart.insight.replay.report import Kind
 from headstart.insight.replay.request import Names, Request, coarsened
 
 Format = Literal["kvt", "mooncake", "bailian", "bodies"]
@@ -77,9 +78,14 @@ class Trace:
         return sum(path.stat().st_size for path in self.paths)
 
     @property
-    def estimated(self) -> bool:
-        """Whether lengths are: texts, not tokens, were recorded."""
-        return self._texts
+    def lengths(self) -> Kind:
+        """How token counts are known: of texts they are estimates."""
+        return "estimated" if self._texts else "measured"
+
+    @property
+    def times(self) -> Kind:
+        """How it is known when requests came: kvt's conversations have no common clock."""
+        return "estimated" if self.format == "kvt" else "measured"
 
     @property
     def gaps_drawn(self) -> bool:

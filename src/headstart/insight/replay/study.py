@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from headstart.insight.replay.bound import Bound
 from headstart.insight.replay.capacity import Capacity
 from headstart.insight.replay.fleet import Fleet
-from headstart.insight.replay.lines import Moved, nobody
+from headstart.insight.replay.lines import Moved, TraceError, nobody
 from headstart.insight.replay.money import Bills, Money, Offer
 from headstart.insight.replay.pool import Setup
 from headstart.insight.replay.replay import Outcome, run
@@ -49,6 +49,8 @@ Begins = Callable[[str], Moved]
 
 def study(trace: Trace, question: Question, begins: Begins = lambda _: nobody) -> Report:
     """Raises TraceError."""
+    if not (question.whole_blocks or trace.tokens):
+        raise TraceError(f"--reuse token needs token ids or texts; {trace.format} records blocks")
     survey, moved = _Survey(), begins("reading")
     bound = None
     if question.bound:
@@ -73,7 +75,8 @@ def study(trace: Trace, question: Question, begins: Begins = lambda _: nobody) -
         _point(outcome, money, fleet, trace.block_tokens, bound)
         for outcome, money, fleet in zip(outcomes, totals, fleets, strict=True)
     ]
-    one_pass = not question.as_served and question.ttl is None
+    alone = question.replicas == 1 and len(question.levels) == 1
+    one_pass = alone and not question.as_served and question.ttl is None
     return Report(
         facts=survey.facts(trace, bound),
         setup=_setup(question),
@@ -82,7 +85,7 @@ def study(trace: Trace, question: Question, begins: Begins = lambda _: nobody) -
         points=points,
         curves=[] if bound is None else bound.curves(one_pass=one_pass),
         notes=[*trace.notes, *_notes(question)],
-        findings=_findings(outcomes, bound),
+        findings=_findings(trace, outcomes, bound),
     )
 
 
@@ -117,7 +120,8 @@ class _Survey:
             block_tokens=trace.block_tokens,
             footprint_tokens=None if bound is None else bound.footprint_tokens,
             span_s=self._last - self._first,
-            lengths="estimated" if trace.estimated else "measured",
+            lengths=trace.lengths,
+            times=trace.times,
         )
 
 
@@ -157,7 +161,8 @@ def _point(
     if bound is None:
         return Point(outcome, tokens, None, None, money)
     best = bound.hit_rate(fleet.room * block_tokens)
-    return Point(outcome, tokens, tokens / bound.footprint_tokens, best, money)
+    share = tokens / bound.footprint_tokens if bound.footprint_tokens else None
+    return Point(outcome, tokens, share, best, money)
 
 
 def _setup(question: Question) -> dict[str, str | int | float | None]:
@@ -195,9 +200,11 @@ def _notes(question: Question) -> list[str]:
     return notes
 
 
-def _findings(outcomes: Sequence[Outcome], bound: Bound | None) -> list[str]:
+def _findings(trace: Trace, outcomes: Sequence[Outcome], bound: Bound | None) -> list[str]:
     findings = []
-    if bound is not None and not bound.ceiling:
+    if bound is not None and not bound.footprint_tokens:
+        findings.append(f"No prompt fills a block of {trace.block_tokens} tokens.")
+    elif bound is not None and not bound.ceiling:
         findings.append("No prompt begins like an earlier one: no cache helps.")
     elif not any(outcome.hit_tokens for outcome in outcomes):
         findings.append("Nothing is reused at these capacities.")

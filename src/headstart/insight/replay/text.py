@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from decimal import Decimal
 
-from headstart.insight.replay.render import kinds
 from headstart.insight.replay.report import Point, Report
 
 LEGEND = "m measured: counted, or run by the cache's own code   d derived   e estimated"
@@ -15,11 +14,11 @@ def as_text(report: Report) -> str:
 
 
 def _lines(report: Report) -> Iterator[str]:
-    facts, known = report.facts, {name: f"({kind[0]})" for name, kind in kinds(report).items()}
+    facts, known = report.facts, {name: f"({kind[0]})" for name, kind in report.kinds.items()}
     yield (
         f"{', '.join(facts.files)} ({facts.format}): {facts.requests:,} requests,"
         f" {_tokens(facts.prompt_tokens)} prompt tokens {known['tokens']},"
-        f" blocks of {facts.block_tokens}, {facts.span_s / 3600:.1f} h"
+        f" blocks of {facts.block_tokens}, {facts.span_s / 3600:.1f} h {known['span']}"
     )
     if facts.footprint_tokens is not None and report.ceiling is not None:
         yield (
@@ -43,7 +42,7 @@ def _table(report: Report, known: dict[str, str]) -> Iterator[str]:
     head = ["policy", "capacity", f"of all {known['footprint']}", f"hit rate {known['hit_rate']}"]
     head += [f"from {name} {known['hit_rate']}" for name in tiers]
     head += [f"optimum {known['optimum']}"]
-    head += ["most loaded (m)"] if replicas else []
+    head += [f"most loaded {known['hit_rate']}"] if replicas else []
     head += [f"paid {known['money']}", f"saved {known['money']}"] if money else []
     rows = [
         _row(point, tiers=bool(tiers), money=money, replicas=replicas) for point in report.points

@@ -19,9 +19,11 @@ from headstart.insight.warm.stakes import Expected
 BYTES_PER_TOKEN = 4
 RESOURCE = re.compile(r"(cachedContents/)?[A-Za-z0-9_-]+")
 
-Uses = Annotated[int, Meta(ge=1)]
-Tokens = Annotated[int, Meta(ge=1)]
-Worth = Annotated[float, Meta(ge=0)]
+MOST = 10**12
+"""Of uses, tokens and dollars: what is more is a mistake."""
+Uses = Annotated[int, Meta(ge=1, le=MOST)]
+Tokens = Annotated[int, Meta(ge=1, le=MOST)]
+Worth = Annotated[float, Meta(ge=0, le=MOST)]
 Text = Annotated[str, Meta(min_length=1)]
 Duration = str | int | float
 

@@ -13,6 +13,8 @@ def plain_attention(fields: Fields, *, window: int | None = None, extra: int = 0
     hidden, heads = fields.number("hidden_size"), fields.number("num_attention_heads")
     kv_heads = fields.number("num_key_value_heads", default=heads)
     head_dim = fields.number("head_dim", default=max(1, hidden // heads))
+    if heads % kv_heads:
+        raise PlanError(f"num_attention_heads {heads} is no multiple of {kv_heads} KV heads.")
     if fields.flag("attention_bias"):
         extra += (heads + 2 * kv_heads) * head_dim + hidden
     return Attention(hidden, heads, kv_heads, head_dim, head_dim, window=window, extra=extra)

@@ -1,5 +1,7 @@
 """Architectures some of whose layers attend to a window or a chunk."""
 
+from collections.abc import Sequence
+
 from headstart.insight.plan.errors import PlanError
 from headstart.insight.plan.families.common import dense, plain_attention
 from headstart.insight.plan.ffn import Ffn
@@ -7,6 +9,9 @@ from headstart.insight.plan.fields import Fields
 from headstart.insight.plan.mixers.attention import Attention
 from headstart.insight.plan.shape import Layer
 from headstart.insight.plan.windows import windows
+
+GEMMA_WINDOW = 4096
+"""What a Gemma or Command config that says nothing means."""
 
 
 def gpt_oss(fields: Fields) -> list[Layer]:
@@ -80,6 +85,39 @@ def mimo_v2(fields: Fields) -> list[Layer]:
             2 * hidden,
         )
         for at, window in enumerate(local)
+    ]
+
+
+def gemma2(fields: Fields) -> list[Layer]:
+    """A window in every other layer."""
+    return _gemma(fields, windows(fields, default=GEMMA_WINDOW, alternating=True), norms=0)
+
+
+def gemma3(fields: Fields) -> list[Layer]:
+    """Windows in five of six layers, norms of queries and keys."""
+    return _gemma(fields, windows(fields, default=GEMMA_WINDOW, pattern=6), norms=2)
+
+
+def _gemma(fields: Fields, local: Sequence[int | None], *, norms: int) -> list[Layer]:
+    """Gemma 2 and 3: four norms a layer, and `norms` over a head's dimensions."""
+    hidden, heads = fields.number("hidden_size"), fields.number("num_attention_heads")
+    kv_heads, head_dim = fields.number("num_key_value_heads"), fields.number("head_dim")
+    extra = norms * head_dim
+    return [
+        Layer(
+            Attention(hidden, heads, kv_heads, head_dim, head_dim, window, extra=extra),
+            dense(fields),
+            4 * hidden,
+        )
+        for window in local
+    ]
+
+
+def cohere2(fields: Fields) -> list[Layer]:
+    """Windows in three of four layers, one norm."""
+    return [
+        Layer(plain_attention(fields, window=window), dense(fields), fields.number("hidden_size"))
+        for window in windows(fields, default=GEMMA_WINDOW, pattern=4)
     ]
 
 

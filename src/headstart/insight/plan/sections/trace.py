@@ -7,14 +7,14 @@ from headstart.insight.plan.trace import Curve
 
 def section(ask: Ask, curve: Curve) -> Section:
     """The ceiling, the plan's own point, and the curve."""
-    per_token = ask.model.shape.kv_bytes(ask.model.kv)
+    known, per_token = curve.kinds, ask.model.shape.kv_bytes(ask.model.kv)
     figures = [
         Figure(
             "trace_ceiling",
             "hit rate without a limit",
             curve.ceiling,
             "share",
-            "measured",
+            known["ceiling"],
             f"{curve.requests:,} requests of {curve.name}",
         ),
         Figure(
@@ -22,7 +22,7 @@ def section(ask: Ask, curve: Curve) -> Section:
             "all its different blocks",
             curve.footprint_tokens * per_token,
             "bytes",
-            "measured",
+            known["footprint"],
             f"{curve.footprint_tokens:,} tokens",
         ),
         *(
@@ -31,7 +31,7 @@ def section(ask: Ask, curve: Curve) -> Section:
                 f"hit rate in this pool, {policy}",
                 rate,
                 "share",
-                "measured",
+                known["hit_rate"],
                 f"blocks of {curve.block_tokens} tokens",
             )
             for policy, rate in curve.planned.rates.items()
@@ -55,9 +55,12 @@ def section(ask: Ask, curve: Curve) -> Section:
                 "By cache size",
                 (
                     Column("bytes", "KV", "bytes", "derived"),
-                    Column("footprint", "of all blocks", "share", "measured"),
-                    *(Column(policy, policy, "share", "measured") for policy in curve.policies),
-                    Column("optimum", "optimum", "share", "measured"),
+                    Column("footprint", "of all blocks", "share", known["footprint"]),
+                    *(
+                        Column(policy, policy, "share", known["hit_rate"])
+                        for policy in curve.policies
+                    ),
+                    Column("optimum", "optimum", "share", known["optimum"]),
                 ),
                 rows,
                 " ".join(
