@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
+from tests import search
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
 
 CHATML = (
@@ -27,13 +28,7 @@ CORPUS = [
     '{"name": "get_weather", "arguments": {"city": "Paris", "unit": "celsius"}}',
 ]
 
-settings.register_profile(
-    "headstart",
-    # How long an example takes says how busy the machine is.
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-settings.load_profile("headstart")
+search.register()
 
 TinyCheckpoint = Callable[..., Path]
 TinyAdapter = Callable[..., Path]
@@ -44,6 +39,16 @@ def own_state_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
     """Servers that tests start keep their accounts out of the user's ledger."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def only_a_test_chooses_its_examples() -> Iterator[None]:
+    """Hypothesis tries numbers and words of whatever code is imported: of other tests' too."""
+    with pytest.MonkeyPatch.context() as patch:
+        if search.is_gate():
+            none = providers.Constants()
+            patch.setattr(providers, "_get_local_constants", lambda: none)
         yield
 
 
