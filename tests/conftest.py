@@ -4,6 +4,7 @@ Heavy imports happen inside: tests that need no model don't pay for torch.
 """
 
 import json
+import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -27,6 +28,10 @@ CORPUS = [
     "Zürich, naïve café, 東京の天気, 🙂 and numbers: 0 1 2 3 4 5 6 7 8 9.",
     '{"name": "get_weather", "arguments": {"city": "Paris", "unit": "celsius"}}',
 ]
+
+# Torch reads it when it is imported. Tiny models gain nothing from threads; and tests run in two
+# processes on two cores, so what waits there must not spin.
+os.environ |= {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive"}
 
 search.register()
 

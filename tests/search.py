@@ -2,7 +2,7 @@
 
 The gate, `make test`, says the same of the same tree: each property has examples of its own, chosen
 by its source alone. Bugs that only chance finds are for a search, with new examples each time and
-ten times as many: `pytest --hypothesis-profile search`.
+ten times as many: `make search`, or pytest with `--hypothesis-profile search`.
 """
 
 from hypothesis import HealthCheck, settings

@@ -36,7 +36,7 @@ Hold = Callable[[Outcome, Outcome, str], None]
 
 @pytest.fixture(autouse=True, scope="module")
 def both_cores() -> Iterator[None]:
-    """Tests of tiny models leave one thread behind."""
+    """As a server has them: how sums are split among threads must change nothing either."""
     before = torch.get_num_threads()
     torch.set_num_threads(2)
     yield

@@ -58,7 +58,6 @@ def listen(place: Place) -> Iterator[Callable[..., Listener]]:
 
 @pytest.fixture(scope="session")
 def tiny(tiny_checkpoint: Callable[..., Path]) -> LoadedModel:
-    torch.set_num_threads(1)
     return load_model(
         str(tiny_checkpoint("llama")), dtype=torch.float32, device=torch.device("cpu")
     )

@@ -116,7 +116,6 @@ def on_a_socket(app: ASGIApp, settings: Settings, engine: Engine) -> Iterator[st
 
 @pytest.fixture(scope="session")
 def tiny(tiny_checkpoint: Callable[..., Path]) -> LoadedModel:
-    torch.set_num_threads(1)
     return load_model(
         str(tiny_checkpoint("llama")), dtype=torch.float32, device=torch.device("cpu")
     )
