@@ -12,6 +12,9 @@ PYTEST := $(BIN)/pytest -n $(PROCESSES) --dist loadfile --no-loadscope-reorder
 AI_SDK := examples/agents/node_modules/.package-lock.json
 IF_NPM := $(if $(shell command -v npm),$(AI_SDK))
 
+# Hundreds of tests start a command: its modules are compiled once.
+test search: export PYTHONDONTWRITEBYTECODE =
+
 .PHONY: serve test search sdks agents bench format clean
 
 serve: .venv/.engine

@@ -114,10 +114,10 @@ def tiny_adapter(tmp_path_factory: pytest.TempPathFactory) -> TinyAdapter:
 
 @pytest.fixture
 def eventually() -> Callable[[Callable[[], bool]], None]:
-    """Wait until something becomes true, for ten seconds at most."""
+    """Wait until something becomes true, for half a minute at most."""
 
     def wait(condition: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 30
         while not condition():
             assert time.monotonic() < deadline, "it never came true"
             time.sleep(0.01)

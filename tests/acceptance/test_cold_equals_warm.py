@@ -117,6 +117,8 @@ async def hold_four_runs(engine: LocalEngine, loaded: LoadedModel, unit: int, ho
             assert cold[number].reuse.cached_tokens == 0
             assert len(cold[number].ids) == MAX_TOKENS
         for number in group:
+            if not reusable(fifty[number], unit):
+                continue  # The cold run once more.
             before = engine.stats().prefill_tokens
             warm = await answer(engine, fifty[number], **ASKED)
             assert warm.reuse.cached_tokens == reusable(fifty[number], unit)
@@ -147,7 +149,7 @@ def test_law_1_four_runs_of_fifty_prompts_agree_but_for_near_ties(in_fp32: Loade
             await hold_four_runs(engine, in_fp32, 1, comparison.hold)
 
     asyncio.run(main())
-    assert comparison.compared == 150
+    assert comparison.compared == 149, "but for the prompt of one token, three to each cold run"
     # The prompts never change, and no two logits here have ever been so close; one on another
     # CPU is chance, more would be an error.
     assert len(comparison.near_ties) <= 1, comparison.near_ties
