@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 import torch
 from tests.acceptance.compare import Comparison, Outcome, hold_exactly
 from tests.acceptance.prompts import BLOCK, CONTEXT, POOL_TOKENS, STEP, prompts
-from tests.engine.drive import answer, choices, request, running, until_running
+from tests.engine.drive import DEADLINE, answer, request, running, until_running
 
 from headstart.engine.api import PromptTooLong, TokenLogprob
 from headstart.engine.core import LocalEngine
@@ -84,15 +85,23 @@ async def together(
     engine: LocalEngine, prompts: Sequence[Sequence[int]], group: range
 ) -> tuple[list[tuple[int, Outcome]], int]:
     """Answers to the group's requests, sent at once; and how many of them ran in one step."""
-    most = 0
+    run, all_sent, most = engine._runner.run, threading.Event(), 0
 
-    def watch() -> None:
+    def counted(slices: Sequence[Any]) -> Any:
         nonlocal most
-        most = max(most, engine.stats().running)
+        assert all_sent.wait(DEADLINE)
+        most = max(most, len(slices))
+        return run(slices)
 
-    answers = [choices(engine, request(prompts[n], **ASKED), watch=watch) for n in group]
-    outcomes = await asyncio.gather(*answers)
-    return [(n, outcome) for n, (outcome,) in zip(group, outcomes, strict=True)], most
+    engine._runner.run = counted  # type: ignore[method-assign]
+    try:
+        asked = [asyncio.create_task(answer(engine, prompts[n], **ASKED)) for n in group]
+        await asyncio.sleep(0)  # Each task has begun.
+        all_sent.set()
+        outcomes = await asyncio.gather(*asked)
+    finally:
+        engine._runner.run = run  # type: ignore[method-assign]
+    return list(zip(group, outcomes, strict=True)), most
 
 
 async def evict(
@@ -125,8 +134,8 @@ async def hold_four_runs(engine: LocalEngine, loaded: LoadedModel, unit: int, ho
             computed = engine.stats().prefill_tokens - before
             assert computed == len(fifty[number]) - warm.reuse.cached_tokens
             hold(cold[number], warm, f"{len(fifty[number])} tokens, warm")
-        batch, running_at_once = await together(engine, fifty, group)
-        assert running_at_once >= 4
+        batch, in_one_step = await together(engine, fifty, group)
+        assert in_one_step >= 4
         for number, batched in batch:
             assert batched.reuse.cached_tokens == reusable(fifty[number], unit)
             hold(cold[number], batched, f"{len(fifty[number])} tokens, warm in a batch")
