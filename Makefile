@@ -4,12 +4,18 @@ HOST ?= 127.0.0.1
 PORT ?= 8000
 MODEL ?= smollm2-135m-instruct
 ARGS ?=
+PROCESSES ?= 2
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
+# A file is one process's: what it sets up is set up once. In their order the longest come first.
+PYTEST := $(BIN)/pytest -n $(PROCESSES) --dist loadfile --no-loadscope-reorder
 AI_SDK := examples/agents/node_modules/.package-lock.json
 IF_NPM := $(if $(shell command -v npm),$(AI_SDK))
 
-.PHONY: serve test sdks agents bench format clean
+# Hundreds of tests start a command: its modules are compiled once.
+test search: export PYTHONDONTWRITEBYTECODE =
+
+.PHONY: serve test search sdks agents bench format clean
 
 serve: .venv/.engine
 	$(BIN)/headstart serve --host $(HOST) --port $(PORT) --model $(MODEL) $(ARGS)
@@ -20,7 +26,10 @@ test: .venv/.dev
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest
+	$(PYTEST)
+
+search: .venv/.dev
+	$(PYTEST) -m hypothesis --hypothesis-profile search --timeout 3000 $(ARGS)
 
 sdks: .venv/.dev
 	$(BIN)/python tests/conformance/versions.py $(ARGS)

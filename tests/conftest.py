@@ -4,13 +4,15 @@ Heavy imports happen inside: tests that need no model don't pay for torch.
 """
 
 import json
+import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
+from tests import search
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
 
 CHATML = (
@@ -27,13 +29,11 @@ CORPUS = [
     '{"name": "get_weather", "arguments": {"city": "Paris", "unit": "celsius"}}',
 ]
 
-settings.register_profile(
-    "headstart",
-    # How long an example takes says how busy the machine is.
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-settings.load_profile("headstart")
+# Torch reads it when it is imported. Tiny models gain nothing from threads; and tests run in two
+# processes on two cores, so what waits there must not spin.
+os.environ |= {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive"}
+
+search.register()
 
 TinyCheckpoint = Callable[..., Path]
 TinyAdapter = Callable[..., Path]
@@ -44,6 +44,16 @@ def own_state_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
     """Servers that tests start keep their accounts out of the user's ledger."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def only_a_test_chooses_its_examples() -> Iterator[None]:
+    """Hypothesis tries numbers and words of whatever code is imported: of other tests' too."""
+    with pytest.MonkeyPatch.context() as patch:
+        if search.is_gate():
+            none = providers.Constants()
+            patch.setattr(providers, "_get_local_constants", lambda: none)
         yield
 
 
@@ -104,10 +114,10 @@ def tiny_adapter(tmp_path_factory: pytest.TempPathFactory) -> TinyAdapter:
 
 @pytest.fixture
 def eventually() -> Callable[[Callable[[], bool]], None]:
-    """Wait until something becomes true, for ten seconds at most."""
+    """Wait until something becomes true, for half a minute at most."""
 
     def wait(condition: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 30
         while not condition():
             assert time.monotonic() < deadline, "it never came true"
             time.sleep(0.01)

@@ -173,7 +173,6 @@ def resident_kib() -> int:
 def test_64_clients_on_a_small_pool_get_right_answers_and_leave_nothing(
     tiny_checkpoint: Callable[..., Path],
 ) -> None:
-    torch.set_num_threads(1)
     loaded = load_model(
         str(tiny_checkpoint("llama")), dtype=torch.float32, device=torch.device("cpu")
     )

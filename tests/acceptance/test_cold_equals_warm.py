@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 import torch
 from tests.acceptance.compare import Comparison, Outcome, hold_exactly
 from tests.acceptance.prompts import BLOCK, CONTEXT, POOL_TOKENS, STEP, prompts
-from tests.engine.drive import answer, choices, request, running, until_running
+from tests.engine.drive import DEADLINE, answer, request, running, until_running
 
 from headstart.engine.api import PromptTooLong, TokenLogprob
 from headstart.engine.core import LocalEngine
@@ -36,7 +37,7 @@ Hold = Callable[[Outcome, Outcome, str], None]
 
 @pytest.fixture(autouse=True, scope="module")
 def both_cores() -> Iterator[None]:
-    """Tests of tiny models leave one thread behind."""
+    """As a server has them: how sums are split among threads must change nothing either."""
     before = torch.get_num_threads()
     torch.set_num_threads(2)
     yield
@@ -84,15 +85,23 @@ async def together(
     engine: LocalEngine, prompts: Sequence[Sequence[int]], group: range
 ) -> tuple[list[tuple[int, Outcome]], int]:
     """Answers to the group's requests, sent at once; and how many of them ran in one step."""
-    most = 0
+    run, all_sent, most = engine._runner.run, threading.Event(), 0
 
-    def watch() -> None:
+    def counted(slices: Sequence[Any]) -> Any:
         nonlocal most
-        most = max(most, engine.stats().running)
+        assert all_sent.wait(DEADLINE)
+        most = max(most, len(slices))
+        return run(slices)
 
-    answers = [choices(engine, request(prompts[n], **ASKED), watch=watch) for n in group]
-    outcomes = await asyncio.gather(*answers)
-    return [(n, outcome) for n, (outcome,) in zip(group, outcomes, strict=True)], most
+    engine._runner.run = counted  # type: ignore[method-assign]
+    try:
+        asked = [asyncio.create_task(answer(engine, prompts[n], **ASKED)) for n in group]
+        await asyncio.sleep(0)  # Each task has begun.
+        all_sent.set()
+        outcomes = await asyncio.gather(*asked)
+    finally:
+        engine._runner.run = run  # type: ignore[method-assign]
+    return list(zip(group, outcomes, strict=True)), most
 
 
 async def evict(
@@ -117,14 +126,16 @@ async def hold_four_runs(engine: LocalEngine, loaded: LoadedModel, unit: int, ho
             assert cold[number].reuse.cached_tokens == 0
             assert len(cold[number].ids) == MAX_TOKENS
         for number in group:
+            if not reusable(fifty[number], unit):
+                continue  # The cold run once more.
             before = engine.stats().prefill_tokens
             warm = await answer(engine, fifty[number], **ASKED)
             assert warm.reuse.cached_tokens == reusable(fifty[number], unit)
             computed = engine.stats().prefill_tokens - before
             assert computed == len(fifty[number]) - warm.reuse.cached_tokens
             hold(cold[number], warm, f"{len(fifty[number])} tokens, warm")
-        batch, running_at_once = await together(engine, fifty, group)
-        assert running_at_once >= 4
+        batch, in_one_step = await together(engine, fifty, group)
+        assert in_one_step >= 4
         for number, batched in batch:
             assert batched.reuse.cached_tokens == reusable(fifty[number], unit)
             hold(cold[number], batched, f"{len(fifty[number])} tokens, warm in a batch")
@@ -147,7 +158,7 @@ def test_law_1_four_runs_of_fifty_prompts_agree_but_for_near_ties(in_fp32: Loade
             await hold_four_runs(engine, in_fp32, 1, comparison.hold)
 
     asyncio.run(main())
-    assert comparison.compared == 150
+    assert comparison.compared == 149, "but for the prompt of one token, three to each cold run"
     # The prompts never change, and no two logits here have ever been so close; one on another
     # CPU is chance, more would be an error.
     assert len(comparison.near_ties) <= 1, comparison.near_ties

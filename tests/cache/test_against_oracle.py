@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule
 from tests.cache.twin import TENANTS, Sequence, Twin
+from tests.search import examples
 
 from headstart.cache import INDEXES
 
@@ -136,7 +137,7 @@ class CacheMachine(RuleBasedStateMachine):
 
 TestCacheMachine = CacheMachine.TestCase
 TestCacheMachine.settings = settings(
-    max_examples=120, stateful_step_count=40, suppress_health_check=list(HealthCheck)
+    max_examples=examples(120), stateful_step_count=40, suppress_health_check=list(HealthCheck)
 )
 
 

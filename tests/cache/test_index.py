@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.cache.build import acquired, common_prefix, namespace, stored
+from tests.search import examples
 
 from headstart.cache import PrefixCache
 from headstart.cache.keys import TOKEN_BYTES
@@ -37,7 +38,7 @@ prompts = st.lists(st.lists(st.integers(0, 1), max_size=14), min_size=1, max_siz
 
 
 @given(prompts, prompts, st.integers(1, 4), st.booleans())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_what_is_found_begins_as_what_was_asked_for_and_no_longer(
     index: str, kept: list[list[int]], asked: list[list[int]], size: int, tail: bool
 ) -> None:

@@ -1,6 +1,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.cache.build import acquired, namespace, stored
+from tests.search import examples
 
 from headstart.cache import PrefixCache, keys_up, stretch
 from headstart.cache.keys import token_bytes
@@ -12,7 +13,7 @@ PROMPTS = st.lists(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(PROMPTS, st.data())
 def test_a_stretch_is_what_the_chain_of_its_tokens_says_however_the_path_is_cut(
     prompts: list[list[int]], data: st.DataObject

@@ -1,7 +1,6 @@
 """Servers that publish KV events, and those who follow them."""
 
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -58,7 +57,6 @@ def listen(place: Place) -> Iterator[Callable[..., Listener]]:
 
 @pytest.fixture(scope="session")
 def tiny(tiny_checkpoint: Callable[..., Path]) -> LoadedModel:
-    torch.set_num_threads(1)
     return load_model(
         str(tiny_checkpoint("llama")), dtype=torch.float32, device=torch.device("cpu")
     )
@@ -89,16 +87,3 @@ def start(tiny: LoadedModel, place: Place) -> Iterator[Callable[..., Publishing]
             return Publishing(Live(url, engine, tiny.codec), place)
 
         yield begin
-
-
-@pytest.fixture
-def eventually() -> Callable[[Callable[[], bool]], None]:
-    """Wait until something becomes true, for ten seconds at most."""
-
-    def wait(condition: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + 10
-        while not condition():
-            assert time.monotonic() < deadline, "it never came true"
-            time.sleep(0.01)
-
-    return wait

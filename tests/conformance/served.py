@@ -34,7 +34,6 @@ class Clock:
 
 
 def load(checkpoint: Path) -> LoadedModel:
-    torch.set_num_threads(1)
     return load_model(str(checkpoint), dtype=torch.float32, device=torch.device("cpu"))
 
 

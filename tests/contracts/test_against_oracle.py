@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.contracts.build import Part, part, prompt
 from tests.contracts.oracle import Oracle, anthropic, openai
+from tests.search import examples
 
 from headstart.contracts.anthropic import Anthropic
 from headstart.contracts.contract import Contract, Refusal
@@ -24,7 +25,7 @@ from headstart.contracts.openai_interval import OpenAIInterval
 from headstart.contracts.plan import Plan
 from headstart.contracts.prompt import Prompt
 
-SETTINGS = settings(max_examples=150)
+SETTINGS = settings(max_examples=examples(150))
 
 
 def check_sums(plan: Plan, reused: int) -> None:

@@ -11,7 +11,6 @@ from headstart.model.load import LoadedModel, load_model
 
 @pytest.fixture(scope="session")
 def tiny(tiny_checkpoint: Callable[..., Path]) -> LoadedModel:
-    """A random Llama in fp32. One thread: its steps are too small to share."""
-    torch.set_num_threads(1)
+    """A random Llama in fp32."""
     path = tiny_checkpoint("llama")
     return load_model(str(path), dtype=torch.float32, device=torch.device("cpu"))

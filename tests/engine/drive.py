@@ -53,21 +53,14 @@ def request(prompt: Sequence[int], *, max_tokens: int = 8, **fields: Any) -> Gen
     )
 
 
-async def choices(
-    engine: LocalEngine, asked: GenerateRequest, *, watch: Callable[[], None] | None = None
-) -> list[Outcome]:
-    """Every choice of the request. Fails if it takes longer than the deadline.
-
-    `watch` is called at every chunk.
-    """
+async def choices(engine: LocalEngine, asked: GenerateRequest) -> list[Outcome]:
+    """Every choice of the request. Fails if it takes longer than the deadline."""
     tokens: list[list[TokenLogprob]] = [[] for _ in range(asked.n)]
     texts = [""] * asked.n
     reasons: list[FinishReason | None] = [None] * asked.n
     generation = engine.submit(asked)
     async with asyncio.timeout(DEADLINE):
         async for chunk in generation:
-            if watch is not None:
-                watch()
             assert reasons[chunk.index] is None, "a chunk after the last one"
             tokens[chunk.index].extend(chunk.logprobs)
             texts[chunk.index] += chunk.text

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.search import examples
 
 from headstart.engine.api import Chunk
 from headstart.engine.output import Output
@@ -112,7 +113,7 @@ def test_a_stop_string_that_the_limits_token_completes_is_still_a_stop(codec: Co
     assert (text(chunks), chunks[-1].finish_reason) == ("ab", "stop")
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     st.text(alphabet="ab🙂é", max_size=14),
     st.lists(st.text(alphabet="ab🙂é", min_size=1, max_size=3), max_size=3),

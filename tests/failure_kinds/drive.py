@@ -31,8 +31,7 @@ BLOCK_BYTES = BLOCK * 512
 
 
 def load(path: Path, dtype: torch.dtype = torch.float32) -> LoadedModel:
-    """A tiny model: one thread, its steps are too small to share."""
-    torch.set_num_threads(1)
+    """A tiny model."""
     return load_model(str(path), dtype=dtype, device=torch.device("cpu"))
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.search import examples
 
 from headstart.ledger import (
     BYS,
@@ -258,7 +259,7 @@ def key(row: Row, by: By) -> str:
     return str(getattr(row, by))
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(30), suppress_health_check=[HealthCheck.too_slow])
 @given(pairs=st.lists(st.tuples(rows(), BILLS), max_size=12), by=st.sampled_from(BYS))
 def test_every_grouping_adds_up_as_by_hand(
     tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[Row, Bill | None]], by: By

@@ -254,7 +254,7 @@ while True:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seconds", [1.3, 1.9])
+@pytest.mark.parametrize("seconds", [1.6, 2.2])
 def test_kill_9_loses_at_most_the_last_second_and_corrupts_nothing(
     path: Path, seconds: float
 ) -> None:

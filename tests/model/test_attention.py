@@ -12,6 +12,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.search import examples
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -126,7 +127,7 @@ def mixed_steps(draw: st.DrawFn) -> tuple[list[Rows], int]:
     return sequences, size
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     step=mixed_steps(),
     whole=st.booleans(),

@@ -2,6 +2,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.search import examples
 from torch import Tensor
 
 from headstart.model.lossy import EightBit, eight_bit
@@ -61,7 +62,7 @@ def test_no_value_is_further_off_than_half_a_step_of_its_block_and_head(
 
 @pytest.mark.parametrize("name", ["int8", "fp8"])
 @pytest.mark.parametrize("dtype", DTYPES)
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(seed=st.integers(0, 1000))
 def test_packing_what_was_unpacked_gives_the_same_bytes(
     name: str, dtype: torch.dtype, seed: int

@@ -7,15 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import anthropic
 import httpx
-import openai
 import pytest
 import torch
-from google import genai
-from google.genai import types
 from starlette.types import ASGIApp
 
 from headstart.engine.api import Engine
@@ -29,12 +25,17 @@ from headstart.server.shutdown import Server
 from headstart.settings import Settings
 from headstart.text.codec import Codec
 
+if TYPE_CHECKING:
+    import anthropic
+    import openai
+    from google import genai
+
 MODEL = "tiny"
 
 
 @dataclass(frozen=True)
 class Live:
-    """A running server and ways to talk to it."""
+    """A running server and ways to talk to it. SDKs are imported by those who use them."""
 
     url: str
     engine: Engine
@@ -42,8 +43,10 @@ class Live:
 
     def client(
         self, api_key: str = "anything", *, strict: bool = True, **options: Any
-    ) -> openai.OpenAI:
+    ) -> "openai.OpenAI":
         """The official client; strict, it checks every response against its own types."""
+        import openai
+
         return openai.OpenAI(
             base_url=f"{self.url}/v1",
             api_key=api_key,
@@ -55,8 +58,10 @@ class Live:
 
     def anthropic(
         self, api_key: str = "anything", *, strict: bool = True, **options: Any
-    ) -> anthropic.Anthropic:
+    ) -> "anthropic.Anthropic":
         """Anthropic's official client, likewise."""
+        import anthropic
+
         return anthropic.Anthropic(
             base_url=self.url,
             api_key=api_key,
@@ -66,8 +71,11 @@ class Live:
             **options,
         )
 
-    def gemini(self, api_key: str = "anything", version: str | None = None) -> genai.Client:
+    def gemini(self, api_key: str = "anything", version: str | None = None) -> "genai.Client":
         """Google's official client; without a version, with the one it takes by itself."""
+        from google import genai
+        from google.genai import types
+
         options = types.HttpOptions(
             base_url=self.url,
             api_version=version,
@@ -116,7 +124,6 @@ def on_a_socket(app: ASGIApp, settings: Settings, engine: Engine) -> Iterator[st
 
 @pytest.fixture(scope="session")
 def tiny(tiny_checkpoint: Callable[..., Path]) -> LoadedModel:
-    torch.set_num_threads(1)
     return load_model(
         str(tiny_checkpoint("llama")), dtype=torch.float32, device=torch.device("cpu")
     )

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.search import examples
 from tests.text.conftest import byte_level, make_directory, sentencepiece_like
 from tokenizers import Tokenizer
 
@@ -40,7 +41,7 @@ def common(codec: Codec, asked: Conversation, *more: Message) -> tuple[list[int]
     return ids, list(codec.encode_chat(longer))[: len(ids)]
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(15), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(said=st.text(alphabet=" \nab.é<|", min_size=1, max_size=6))
 def test_every_continuation_begins_with_it(codec: Codec, said: str) -> None:
     ids, same = common(codec, Conversation(TURN), Message("user", said))

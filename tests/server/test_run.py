@@ -104,6 +104,10 @@ class Stream:
         return self.lines
 
 
+AGAIN = {"model": "tiny", "prompt": "Again, again, again.", "max_tokens": 3}
+"""Begins with another token than LONG."""
+
+
 @dataclass(frozen=True)
 class Drained:
     """What was seen of a server that got SIGTERM in the middle of an answer."""
@@ -113,12 +117,20 @@ class Drained:
     refused_meanwhile: bool
     status: int
     output: str
+    log: Path
+    tokens: int
+    """Of AGAIN, which it was asked three times before."""
 
 
 @pytest.fixture(scope="module")
-def drained(start: Start) -> Drained:
-    process = start()
+def drained(start: Start, tmp_path_factory: pytest.TempPathFactory) -> Drained:
+    log = tmp_path_factory.mktemp("drained") / "requests.jsonl"
+    process = start("--request-log", str(log), "--no-ledger")
     url = process.url()
+    with httpx.Client(trust_env=False, timeout=60, base_url=url) as http:
+        answers = [http.post("/v1/completions", json=AGAIN) for _ in range(3)]
+    assert [answer.status_code for answer in answers] == [200, 200, 200]
+    tokens = answers[0].json()["usage"]["prompt_tokens"]
     stream = Stream(url)
     process.popen.send_signal(signal.SIGTERM)
     time.sleep(0.5)
@@ -128,7 +140,7 @@ def drained(start: Start) -> Drained:
     except httpx.ConnectError:
         refused = True
     lines = stream.join()
-    return Drained(url, lines, refused, process.status(), process.output)
+    return Drained(url, lines, refused, process.status(), process.output, log, tokens)
 
 
 def test_a_signal_lets_running_answers_end_and_the_exit_is_clean(drained: Drained) -> None:
@@ -260,22 +272,17 @@ def test_another_file_in_place_of_the_log_is_told_before_the_model_is_loaded(
     assert (tmp_path / "notes.txt").read_text() == "mine\n"
 
 
-def test_what_was_asked_is_in_the_log_when_the_server_has_ended(
-    start: Start, tmp_path: Path
-) -> None:
-    path = tmp_path / "requests.jsonl"
-    process = start("--request-log", str(path), "--no-ledger")
-    body = {"model": "tiny", "prompt": "Hello, hello, hello.", "max_tokens": 3}
-    with httpx.Client(trust_env=False, timeout=60, base_url=process.url()) as http:
-        for _ in range(3):
-            assert http.post("/v1/completions", json=body).status_code == 200
-    process.popen.send_signal(signal.SIGTERM)
-    assert process.status() == 0
+def test_what_was_asked_is_in_the_log_when_the_server_has_ended(drained: Drained) -> None:
+    """Also what was answered to its end after the signal."""
+    assert drained.status == 0
     options = ("--capacity", "4096", "--reuse", "token", "--format", "json", "--policy", "worth")
     replayed = subprocess.run(
-        (*COMMAND[:-1], "replay", str(path), *options), capture_output=True, text=True, check=True
+        (*COMMAND[:-1], "replay", str(drained.log), *options),
+        capture_output=True,
+        text=True,
+        check=True,
     )
     report = json.loads(replayed.stdout)
-    tokens = report["trace"]["prompt_tokens"] // 3
-    assert report["trace"]["requests"] == 3
-    assert report["points"][0]["hit_tokens"] == 2 * (tokens - 1)
+    assert report["trace"]["requests"] == 4
+    assert report["trace"]["prompt_tokens"] > 3 * drained.tokens
+    assert report["points"][0]["hit_tokens"] == 2 * (drained.tokens - 1)

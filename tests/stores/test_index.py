@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.search import examples
 
 from headstart.cache import POLICIES, Visit
 from headstart.cache.keys import BlockKey
@@ -234,7 +235,7 @@ class Conversations:
 
 
 @pytest.mark.parametrize("name", POLICIES)
-@settings(max_examples=8)
+@settings(max_examples=examples(8))
 @given(seed=st.integers(0, 10_000))
 def test_under_every_policy_only_leaves_go_and_always_the_same_ones(name: str, seed: int) -> None:
     one, other = (Conversations(seed, POLICIES[name]()) for _ in range(2))
@@ -246,7 +247,7 @@ def test_under_every_policy_only_leaves_go_and_always_the_same_ones(name: str, s
     assert len(drained(one.index)) == len(one.rows)
 
 
-@settings(max_examples=8)
+@settings(max_examples=examples(8))
 @given(st.integers(0, 10_000))
 def test_under_worth_the_leaf_that_is_worth_least_goes_first(seed: int) -> None:
     """Whatever was learned: all leaves are priced anew, and none is cheaper than the victim."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.search import examples
 from tests.text.growing_texts import PIECES, Step, nasty_text, play, steps
 from tests.text.tokenizer_zoo import ZOO, named
 from tokenizers import Tokenizer, models
@@ -22,7 +23,7 @@ from headstart.text.seams import Encoded, SeamRules
 
 FIXTURES = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-    max_examples=60,
+    max_examples=examples(60),
 )
 TURN = "<|im_start|>user\nThe quick brown fox jumps over the lazy dog, again and again.<|im_end|>\n"
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.search import examples
 
 from headstart.dialects.errors import ApiError
 from headstart.dialects.gemini.request import GenerateFields
@@ -62,7 +63,7 @@ def renamed(value: Any, which: Any) -> Any:
     }
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(st.randoms(use_true_random=False))
 def test_any_mixture_of_spellings_says_the_same(random: Any) -> None:
     assert fields(renamed(BODY, lambda: random.random() < 0.5)) == fields(BODY)

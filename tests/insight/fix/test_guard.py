@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.insight.fix.recorded import asks, fixed
+from tests.search import examples
 
 from headstart.insight.asked.detect import Signs
 from headstart.insight.fix.guard import Crossed, guard
@@ -130,7 +131,7 @@ PLAIN = "The desk knows orders, invoices and parcels of the firm, wherever they 
 
 
 @pytest.mark.slow
-@settings(max_examples=10)
+@settings(max_examples=examples(10))
 @given(
     rules=st.lists(RULES, min_size=1, max_size=4, unique=True),
     lines=st.lists(LINES, min_size=1, max_size=4),

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.search import examples
 
 from headstart.contracts.prompt import Mark
 from headstart.dialects.anthropic.chat import AnthropicMessages
@@ -235,7 +236,7 @@ def laid(
 later = st.tuples(stable, stable, talk, st.lists(texts, min_size=1, max_size=2))
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(always=st.lists(texts, min_size=1, max_size=2), one=later, other=later)
 def test_layouts_that_begin_alike_share_exactly_that_beginning_in_every_dialect(
     always: list[str], one: Any, other: Any
@@ -253,7 +254,7 @@ def test_layouts_that_begin_alike_share_exactly_that_beginning_in_every_dialect(
             assert [piece.digest for piece in pieces(name, each)][: len(stays)] == stays, name
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(parts=later)
 def test_every_body_is_one_that_the_vendors_strict_parser_takes(parts: Any) -> None:
     base = PromptLayout(tools=TOOLS).always(LONG)
@@ -261,7 +262,7 @@ def test_every_body_is_one_that_the_vendors_strict_parser_takes(parts: Any) -> N
         parsed(name, body)
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(parts=later, more=texts)
 def test_a_session_that_goes_on_begins_as_it_ended(parts: Any, more: str) -> None:
     daily, session, turns, asked = parts

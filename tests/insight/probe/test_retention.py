@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.insight.probe.oracle import Oracle, run
+from tests.search import examples
 
 from headstart.insight.probe.capacity import Capacity, capacity
 from headstart.insight.probe.cost import Budget, Purse
@@ -13,7 +14,7 @@ from headstart.insight.probe.retention import Retention, retention, retention_re
 from headstart.insight.probe.script import Usage
 
 WORDS = 100
-few = settings(max_examples=25)
+few = settings(max_examples=examples(25))
 PROMPT = WORDS + 2 + 10
 """The frame and the question are tokens too."""
 

@@ -1,13 +1,14 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.insight.replay.test_replay import Path, paths, stream
+from tests.search import examples
 
 from headstart.insight.replay.optimum import Optimum
 from headstart.insight.replay.replay import replay
 from headstart.insight.replay.stack import lru_hit_rates
 
 
-@settings(max_examples=50)  # A run for each capacity.
+@settings(max_examples=examples(50))  # A run for each capacity.
 @given(paths, st.integers(0, 3))
 def test_one_pass_equals_a_run_of_the_cache_at_every_capacity(of: list[Path], part: int) -> None:
     requests = stream(of, part=part)

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.search import examples
 
 from headstart.insight.warm.dialects import DIALECTS
 from headstart.insight.warm.dialects.dialect import Target
@@ -249,7 +250,7 @@ def test_an_answer_that_is_none_changes_nothing() -> None:
     rest=st.integers(0, 2000),
     late=st.floats(0, 14),
 )
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_it_always_ends_never_late_and_never_spends_more_than_all_uses_save(
     uses: int, gap: float | None, prefix: int, rest: int, late: float
 ) -> None:

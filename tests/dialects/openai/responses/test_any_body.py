@@ -7,6 +7,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.dialects.openai.responses.past import KnownPast
+from tests.search import examples
 
 from headstart.dialects.errors import ApiError
 from headstart.dialects.openai.responses.request import CREATE, PROMPT, parse_count, parse_create
@@ -52,7 +53,7 @@ def put(body: Any, place: tuple[Any, ...], value: Any) -> None:
     body[place[-1]] = value
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.data())
 def test_a_body_with_anything_anywhere_is_read_or_refused(data: st.DataObject) -> None:
     body = json.loads(json.dumps(BODY))

@@ -12,6 +12,7 @@ from openai import omit
 from openai.lib.streaming.responses._responses import ResponseStreamState
 from openai.types.responses import Response, ResponseStreamEvent
 from pydantic import TypeAdapter
+from tests.search import examples
 
 from headstart.dialects.chat import ChatRequest, ToolChoice
 from headstart.dialects.deltas import CallArguments, CallStart, Delta, Finish, TextDelta
@@ -242,7 +243,7 @@ def answers(draw: st.DrawFn) -> list[list[Delta]]:
     return [*pieces, [Finish("tool_calls" if calls and reason == "stop" else reason)]]
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(answers())
 def test_the_stream_adds_up_to_the_whole_response_and_to_what_the_sdk_gathers(
     pieces: list[list[Delta]],
