@@ -448,13 +448,13 @@ def test_check_63_an_answer_nobody_waits_for_leaves_its_entry(side: Side, eventu
 def test_check_65_a_write_and_a_read_cost_135_hundredths_instead_of_two(side: Side) -> None:
     side.clock.advance(3600)
     system = [text(prose("c65"), mark=True)]
-    usages = [side.ask("?", system=system, max_tokens=0).usage for _ in range(2)]
+    usages = [side.ask("?", system=system, max_tokens=1).usage for _ in range(2)]
     side.clock.advance(1)
     with side.served.live.http(headers={"authorization": "Bearer ka"}) as http:
         total = http.get("/v1/usage?since=30m").json()["total"]
     prefix = written(usages[0])
     rest = sum(usage.input_tokens for usage in usages)
     assert read(usages[1]) == prefix
-    each = Decimal(5) / 10**6
-    assert Decimal(total["paid"]) == each * (prefix * Decimal("1.35") + rest)
-    assert Decimal(total["without_cache"]) == each * (prefix * 2 + rest)
+    each, output = Decimal(5) / 10**6, 2 * Decimal(25) / 10**6
+    assert Decimal(total["paid"]) == each * (prefix * Decimal("1.35") + rest) + output
+    assert Decimal(total["without_cache"]) == each * (prefix * 2 + rest) + output

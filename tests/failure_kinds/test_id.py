@@ -35,7 +35,7 @@ def test_id_05_a_picture_is_refused_by_its_place_and_nothing_of_its_message_is_c
     before = live.engine.stats()
     for _ in range(2):
         error = refused(live, IMAGE)
-        assert (error.status_code, error.param) == (400, "messages[0].content[1]")
+        assert (error.status_code, error.param) == (400, "messages[0].content[1].type")
         assert "image_url" in error.message
     after = live.engine.stats()
     assert after.prefill_tokens == before.prefill_tokens
