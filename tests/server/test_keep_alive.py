@@ -13,8 +13,8 @@ from tests.server.test_failures import ScriptedEngine
 from headstart.engine.api import Chunk
 
 HELLO: Any = [{"role": "user", "content": "Hello"}]
-QUIET = 0.05
-SILENCE = 0.4
+QUIET = 0.03
+SILENCE = 0.25
 TALE = [SILENCE, Chunk(0, "Hel", tokens=1), SILENCE, Chunk(0, "lo", tokens=1, finish_reason="stop")]
 STREAMS = {
     "/v1/chat/completions": {"model": "tiny", "messages": HELLO, "stream": True},

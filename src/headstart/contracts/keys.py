@@ -2,11 +2,12 @@
 
 from array import array
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from hashlib import blake2b
+
+from xxhash import xxh3_128, xxh3_128_digest
 
 from headstart.contracts.entries import Entries
 from headstart.contracts.plan import Hit
-from headstart.contracts.prompt import DIGEST_BYTES, Block, Prompt, digest
+from headstart.contracts.prompt import Block, Prompt, digest
 
 
 def root(*names: str) -> bytes:
@@ -32,7 +33,7 @@ def block_keys(
     """
     if not ends:
         return {}
-    state = blake2b(first, digest_size=DIGEST_BYTES)
+    state = xxh3_128(first)
     last = max(ends)
     stops = {*ends, *(index - 1 for index in before or () if index <= last)}
     keys = {}
@@ -59,7 +60,7 @@ def unit_keys(first: bytes, ids: Sequence[int], unit: int, minimum: int = 0) -> 
     key = first
     keys = []
     for begin in range(0, len(words) - step + 1, step):
-        key = blake2b(key + words[begin : begin + step], digest_size=DIGEST_BYTES).digest()
+        key = xxh3_128_digest(key + words[begin : begin + step])
         keys.append(key)
     return keys[first_unit(unit, minimum) // unit - 1 :]
 

@@ -2,16 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from typing import Literal
 
 from msgspec import Struct, msgpack
+from xxhash import xxh3_128_digest
 
 Kind = Literal[
     "tool", "system", "developer", "user", "assistant", "thinking", "tool_use", "tool_result"
 ]
 
-DIGEST_BYTES = 16
 _frame = msgpack.Encoder().encode
 
 
@@ -31,7 +30,7 @@ class Block(Struct, frozen=True, gc=False):
 
     kind: Kind
     digest: bytes
-    """Of all it says, its kind and role included, its mark excluded; DIGEST_BYTES long."""
+    """Of all it says, its kind and role included, its mark excluded."""
     message: int
     """Index of its message, or of its run of system blocks or tools, in the request."""
     path: str
@@ -97,5 +96,9 @@ class Prompt:
 
 
 def digest(*parts: bytes | str) -> bytes:
-    """One digest of several parts, each framed by its length. Raises UnicodeEncodeError."""
-    return blake2b(_frame(parts), digest_size=DIGEST_BYTES).digest()
+    """One digest of several parts, each framed by its length. Raises UnicodeEncodeError.
+
+    Fast, not cryptographic: keys of KV are (`cache/keys.py`). Whoever finds two prompts of one
+    digest gets a wrong account of their own, in which still nothing is read but what was reused.
+    """
+    return xxh3_128_digest(_frame(parts))

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Any
 
-from headstart.contracts.prompt import DIGEST_BYTES
 from headstart.insight.asked.formats.values import fields, text
 from headstart.insight.asked.piece import plain_json, utf8
 
@@ -21,7 +20,7 @@ def of_base64(data: str) -> str:
         said = binascii.a2b_base64(utf8(data.translate(_URL_SAFE)))
     except binascii.Error:
         said = utf8(data)
-    return f"blake2b:{blake2b(said, digest_size=DIGEST_BYTES).hexdigest()}"
+    return f"blake2b:{blake2b(said, digest_size=16).hexdigest()}"
 
 
 _URL_SAFE = str.maketrans("-_", "+/")
