@@ -10,7 +10,7 @@ by the protocol buffers' fields, and so are the paths in errors, as Google spell
 import json
 import re
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import inspect
@@ -27,13 +27,16 @@ _AT = re.compile(r" - at `(?:key in )?\$\.?(.*?)`$")
 _EXPECTED = re.compile(r"Expected `(\w+)")
 _STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
 
+Place: TypeAlias = "tuple[Place, str | int] | None"
+"""Where a value stands, step by step from the end: few places are ever spelled."""
+
 
 def read(body: bytes, into: type[T], where: str = "") -> T:
     """The message that `body` holds; `where` leads the paths in errors. Raises ApiError 400."""
     raw = decode_object(body)
     strangers: list[Violation] = []
     try:
-        named = _fields(raw, into, where, strangers)
+        named = _fields(raw, into, (None, where) if where else None, strangers)
         if strangers:
             raise BadRequest.of(strangers)
         return msgspec.convert(named, into, strict=False)
@@ -43,31 +46,32 @@ def read(body: bytes, into: type[T], where: str = "") -> T:
         raise invalid("The request body is nested too deeply.") from None
 
 
-def _named(value: Any, kind: inspect.Type, path: str, strangers: list[Violation]) -> Any:
+def _named(value: Any, kind: inspect.Type, place: Place, strangers: list[Violation]) -> Any:
     """`value` with fields by their one name, without nulls, and a list where a list belongs."""
     if isinstance(kind, inspect.ListType):
         item = kind.item_type
         if not isinstance(value, list):
-            return [_named(value, item, path, strangers)]
-        return [_named(v, item, f"{path}[{i}]", strangers) for i, v in enumerate(value)]
+            return [_named(value, item, place, strangers)]
+        return [_named(v, item, (place, i), strangers) for i, v in enumerate(value)]
     if isinstance(value, dict) and isinstance(kind, inspect.StructType):
-        return _fields(value, kind.cls, path, strangers)
+        return _fields(value, kind.cls, place, strangers)
     if isinstance(value, dict) and isinstance(kind, inspect.DictType):
         item = kind.value_type
         return {
-            key: _named(each, item, f"{path}[{index}].value", strangers)
+            key: _named(each, item, ((place, index), "value"), strangers)
             for index, (key, each) in enumerate(value.items())
         }
     return value
 
 
 def _fields(
-    value: dict[str, Any], cls: type, path: str, strangers: list[Violation]
+    value: dict[str, Any], cls: type, place: Place, strangers: list[Violation]
 ) -> dict[str, Any]:
     known = _spellings(cls)
     named: dict[str, Any] = {}
     for key, each in value.items():
         if key not in known:
+            path = _spelled(place)
             at = f" at '{path}'" if path else ""
             text = f'Invalid JSON payload received. Unknown name "{key}"{at}: Cannot find field.'
             strangers.append(Violation(text, path))
@@ -77,14 +81,18 @@ def _fields(
         name, inner = known[key]
         if name in named:
             other = camel(name) if key == name else name
-            text = f"Invalid value at '{path}': '{other}' and '{key}' are one field."
-            raise BadRequest.of([Violation(text, path)])
-        if inner is None:
-            named[name] = each
-        else:
-            place = f"{path}.{name}" if path else name
-            named[name] = _named(each, inner, place, strangers)
+            text = f"Invalid value at '{_spelled(place)}': '{other}' and '{key}' are one field."
+            raise BadRequest.of([Violation(text, _spelled(place))])
+        named[name] = each if inner is None else _named(each, inner, (place, name), strangers)
     return named
+
+
+def _spelled(place: Place) -> str:
+    steps: list[str] = []
+    while place is not None:
+        place, step = place
+        steps.append(f"[{step}]" if isinstance(step, int) else f".{step}")
+    return "".join(reversed(steps)).removeprefix(".")
 
 
 @lru_cache(maxsize=64)
