@@ -79,6 +79,17 @@ def said(capsys: pytest.CaptureFixture[str], command: str, path: Path, status: i
 
 
 @commands
+@pytest.mark.parametrize("blank", [False, True])
+def test_a_recording_of_nothing_is_said_to_be_empty(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, run: Callable[[Path], int],
+    blank: bool,
+) -> None:  # fmt: skip
+    path = tmp_path / "trace"
+    path.write_bytes(b"\n \n" if blank else b"")
+    assert "empty" in said(capsys, name, path, run(path))
+
+
+@commands
 @pytest.mark.parametrize("kind", UNREADABLE)
 def test_a_file_that_is_no_trace_is_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, run: Callable[[Path], int],

@@ -252,6 +252,7 @@ def test_until_the_model_is_loaded_everything_is_503() -> None:
     assert response.status_code == 503
     assert response.json()["error"]["code"] == "server_loading"
     assert response.headers["retry-after"] == "1"
+    assert response.headers["x-request-id"]
 
 
 def test_until_then_anthropics_clients_are_told_that_it_is_overloaded() -> None:
@@ -259,6 +260,7 @@ def test_until_then_anthropics_clients_are_told_that_it_is_overloaded() -> None:
     assert response.status_code == 529
     assert response.json()["error"]["type"] == "overloaded_error"
     assert response.headers["retry-after"] == "1"
+    assert response.json()["request_id"] == response.headers["request-id"]
 
 
 def test_another_file_in_place_of_the_log_is_told_before_the_model_is_loaded(

@@ -5,7 +5,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from headstart.dialects.errors import ApiError
 from headstart.server.errors import error_response
-from headstart.server.manners import manners_of
+from headstart.server.manners import identify, manners_of, request_id_of
 
 LOADING = ApiError(
     503,
@@ -31,5 +31,7 @@ class Gate:
         if self._app is not None:
             await self._app(scope, receive, send)
             return
-        loading = error_response(LOADING, manners_of(Request(scope)))
+        headers, request = identify(scope), Request(scope)
+        loading = error_response(LOADING, manners_of(request), request_id_of(request))
+        loading.headers.update(headers)
         await loading(scope, receive, send)

@@ -1,9 +1,8 @@
 """Around every request: an id to quote, and a count by how it ended."""
 
-from uuid import uuid4
-
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from headstart.server.manners import identify
 from headstart.server.metrics import Metrics
 
 ENDPOINTS = frozenset(
@@ -51,11 +50,7 @@ class Observe:
             await self.app(scope, receive, send)
             return
         endpoint = endpoint_of(scope["path"])
-        request_id = scope["headstart.request_id"] = uuid4().hex
-        headers = [
-            (b"x-request-id", request_id.encode()),  # As OpenAI's client reads it,
-            (b"request-id", f"req_{request_id}".encode()),  # and as Anthropic's does.
-        ]
+        headers = [(name.encode(), value.encode()) for name, value in identify(scope).items()]
 
         async def observed(message: Message) -> None:
             if message["type"] == "http.response.start":

@@ -107,7 +107,7 @@ def test_several_kvt_files_are_one_stream_in_the_order_of_time(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("rows", "problem"),
     [
-        ([], "1: "),
+        ([], "empty"),
         ([{"foo": 1}], "neither kvt, Mooncake"),
         ([[1]], "1: Expected `object`"),
         ([MOONCAKE | {"hash_ids": [1]}], "do not cover"),

@@ -161,6 +161,8 @@ class Trace:
 
 def _format(path: Path) -> Format:
     number, line = next(iter(Lines(path)), (1, b""))
+    if not line.strip():
+        raise TraceError(f"{path.name}: empty")
     if line.startswith(SQLITE[:-1]):
         raise TraceError(f"{path.name} is a database: a ledger keeps accounts, not what was asked")
     fields = decoded(path, number, line, dict[str, Any])
