@@ -177,7 +177,7 @@ def test_what_a_drawn_clock_decides_is_an_estimate(
 @pytest.mark.parametrize(
     ("content", "more", "problem"),
     [
-        ("", {}, "m.jsonl:1: "),
+        ("", {}, "m.jsonl: empty"),
         ('{"timestamp": 0', {}, "m.jsonl:1: "),
         ("hello\n", {}, "m.jsonl:1: "),
         (None, {"capacities": ["much"]}, "no capacity"),
