@@ -29,10 +29,11 @@ from headstart.server.errors import answer_error, on_http_exception
 from headstart.server.explain import explain
 from headstart.server.kept import AllKept
 from headstart.server.line_log import LineLog
-from headstart.server.manners import manners_of, request_id_of
+from headstart.server.manners import manners_of
 from headstart.server.metrics import Metrics
 from headstart.server.observe import Observe
 from headstart.server.reports import Reports
+from headstart.server.request_id import request_id_of
 from headstart.server.snapshot import snapshot
 from headstart.server.terms import AllTerms
 from headstart.server.usage import usage

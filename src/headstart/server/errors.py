@@ -24,7 +24,8 @@ from headstart.engine.api import (
     QueueFull,
 )
 from headstart.server.disconnect import ClientGone
-from headstart.server.manners import manners_of, request_id_of
+from headstart.server.manners import manners_of
+from headstart.server.request_id import request_id_of
 from headstart.server.responses import json_response
 from headstart.text.errors import TemplateError, TextError
 

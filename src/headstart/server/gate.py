@@ -5,7 +5,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from headstart.dialects.errors import ApiError
 from headstart.server.errors import error_response
-from headstart.server.manners import identify, manners_of, request_id_of
+from headstart.server.manners import manners_of
+from headstart.server.request_id import identify, request_id_of
 
 LOADING = ApiError(
     503,

@@ -4,10 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from types import MappingProxyType
-from uuid import uuid4
 
 from starlette.requests import Request
-from starlette.types import Scope
 
 from headstart.dialects.anthropic.errors import AnthropicManners
 from headstart.dialects.deepseek.errors import DeepSeekManners
@@ -38,15 +36,3 @@ def manners_of(request: Request) -> Manners:
     by_path = (manners for pattern, manners in BY_PATH if pattern.match(path))
     by_header = (manners for header, manners in BY_HEADER.items() if header in request.headers)
     return next(chain(by_path, by_header), GEMINI if "key" in request.query_params else OPENAI)
-
-
-def identify(scope: Scope) -> Mapping[str, str]:
-    """Give a request its own id; the headers that quote it."""
-    name = scope["headstart.request_id"] = uuid4().hex
-    # As OpenAI's client reads it, and as Anthropic's does.
-    return {"x-request-id": name, "request-id": f"req_{name}"}
-
-
-def request_id_of(request: Request) -> str:
-    """Unique; the id that the response's headers quote."""
-    return str(request.scope["headstart.request_id"])

@@ -2,8 +2,8 @@
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from headstart.server.manners import identify
 from headstart.server.metrics import Metrics
+from headstart.server.request_id import identify
 
 ENDPOINTS = frozenset(
     {

@@ -32,7 +32,10 @@ _LIMITS = {">=": "greater than or equal to", "<=": "less than or equal to"}
 
 
 class Strict(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """Fields that Anthropic does not know are errors. Nothing in JSON leads back to itself."""
+    """Fields that Anthropic does not know are errors.
+
+    Nothing in JSON leads back to itself, so the collector passes over it.
+    """
 
 
 def check(fields: Mapping[str, Any], into: type[T]) -> T:
