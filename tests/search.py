@@ -13,8 +13,13 @@ GATE, SEARCH = "gate", "search"
 
 def register() -> None:
     """Make both known to hypothesis, and the gate the one that holds if none is asked for."""
+    # From hypothesis's own default: on a machine that says it is CI, another profile is in force.
     # How long an example takes says how busy the machine is.
-    both = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    both = settings(
+        settings.get_profile("default"),
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
     # Prints how to repeat what failed on another machine.
     settings.register_profile(GATE, both, derandomize=True, database=None, print_blob=True)
     settings.register_profile(SEARCH, both, max_examples=TIMES * both.max_examples)
