@@ -1,9 +1,11 @@
 """Each rule by its number in docs/contracts.md; the texts were seen by live probes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from headstart.contracts.cached_contents import CachedContent, CachedContents, Storage
 from headstart.contracts.contract import Refusal
@@ -177,13 +179,54 @@ def test_a_page_that_cannot_be_is_refused(wish: dict[str, Any]) -> None:
     assert refusal(lambda: Contents().listing(owner="me", now=0.0, **wish))[0] == 400
 
 
+def hours(storage: Iterable[Storage]) -> list[tuple[float, int, int]]:
+    return [(held.since, held.token_seconds, held.added) for held in storage]
+
+
 def test_g9_storage_is_told_once_for_the_time_it_is_held() -> None:
     contents = Contents()
-    create(contents, tokens=2_000_000, ttl=3 * HOUR)
-    assert contents.collect(HOUR) == [Storage("me", "cachedContents/a", "models/m", 2_000_000.0)]
+    create(contents, tokens=2000, ttl=3 * HOUR)
+    first = Storage("me", "cachedContents/a", "models/m", 0.0, 7_200_000, 7_200_000)
+    assert contents.collect(HOUR) == [first]
     assert contents.collect(HOUR) == []
-    assert [held.token_hours for held in contents.collect(10 * HOUR)] == [4_000_000.0]
+    assert hours(contents.collect(10 * HOUR)) == [
+        (HOUR, 7_200_000, 7_200_000),
+        (2 * HOUR, 7_200_000, 7_200_000),
+    ]
     assert contents.collect(20 * HOUR) == []
+
+
+def test_g9_an_hour_of_the_clock_is_told_whole_each_time_and_what_is_new_of_it() -> None:
+    contents = Contents()
+    create(contents, tokens=1000, minimum=1, now=3000.0, ttl=3 * HOUR)
+    assert hours(contents.collect(3100.0)) == [(3000.0, 100_000, 100_000)]
+    assert hours(contents.collect(3600.0)) == [(3000.0, 600_000, 500_000)]
+    assert hours(contents.collect(3601.0)) == [(3600.0, 1000, 1000)]
+    contents.delete("cachedContents/a", owner="me", now=3602.0)
+    assert hours(contents.collect(9 * HOUR)) == [(3600.0, 2000, 1000)]
+
+
+@given(
+    begin=st.floats(0, 2e9),
+    tokens=st.integers(1, 10**7),
+    steps=st.lists(st.floats(0, 5000), min_size=1, max_size=20),
+)
+def test_g9_however_often_it_is_asked_the_sum_is_tokens_times_seconds(
+    begin: float, tokens: int, steps: list[float]
+) -> None:
+    contents = Contents()
+    create(contents, tokens=tokens, minimum=1, now=begin, ttl=1e6)
+    told: dict[float, int] = {}
+    added, now = 0, begin
+    for step in steps:
+        now += step
+        for held in contents.collect(now):
+            told[held.since] = held.token_seconds
+            added += held.added
+    assert sum(told.values()) == added
+    # Each hour is rounded once, and floats near 2e9 are a quarter of a microsecond apart.
+    tolerance = (len(told) + 1) * (1 + tokens * 1e-6)
+    assert added == pytest.approx(tokens * (now - begin), abs=tolerance)
 
 
 def test_g9_storage_ends_with_the_deletion_and_follows_a_moved_end() -> None:
@@ -192,8 +235,10 @@ def test_g9_storage_ends_with_the_deletion_and_follows_a_moved_end() -> None:
     create(contents, "cachedContents/b", ttl=10 * HOUR)
     contents.delete("cachedContents/a", owner="me", now=2 * HOUR)
     contents.patch("cachedContents/b", owner="me", now=HOUR, ttl=HOUR)
-    hours = {held.name: held.token_hours for held in contents.collect(9 * HOUR)}
-    assert hours == {"cachedContents/a": 10_000.0, "cachedContents/b": 10_000.0}
+    sums = dict.fromkeys(("cachedContents/a", "cachedContents/b"), 0)
+    for held in contents.collect(9 * HOUR):
+        sums[held.name] += held.token_seconds
+    assert set(sums.values()) == {5000 * 2 * 3600}
 
 
 def test_what_is_over_is_forgotten_and_its_name_free() -> None:

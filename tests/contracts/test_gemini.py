@@ -91,4 +91,4 @@ def test_one_document_asked_many_times_is_read_whole_each_time_and_stored_for_it
         kept = contents.use("cachedContents/a", owner="acme", model="models/m", now=minute * 60.0)
         through = asked(kept.tokens + 15, content=kept.name, content_tokens=kept.tokens)
         assert account(server.ask(through, now=minute * 60.0)) == (7021, {}, 15)
-    assert [held.token_hours for held in contents.collect(7200.0)] == [7021.0]
+    assert [held.token_seconds for held in contents.collect(7200.0)] == [7021 * 3600]

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from headstart.ledger import Account, Bill, LedgerError, Row, Store
+from headstart.ledger.encode import UPDATE
 from headstart.ledger.schema import open_for_reading, open_for_writing
 
 MakeRow = Callable[..., Row]
@@ -235,6 +236,77 @@ def test_two_servers_may_share_a_ledger(path: Path, store: Open, row: MakeRow) -
     assert first.flush(10)
     assert second.flush(10)
     assert len(names(path)) == 100
+
+
+def stored(path: Path) -> list[tuple[str, float, int]]:
+    with closing(open_for_reading(path)) as connection:
+        rows = connection.execute("SELECT request, time, token_seconds FROM requests ORDER BY id")
+        return rows.fetchall()
+
+
+def test_what_is_stored_is_one_row_that_grows(path: Path, store: Open, row: MakeRow) -> None:
+    rent = Decimal("0.001")
+    ours = store(bill=lambda row: Bill(rent * row.account.token_seconds, Decimal(0), rent, {}))
+    ours.add(row(request="held"))  # Its creation has the same id, and is a row of its own.
+    for seconds in (10, 20, 30):
+        ours.put([row(Account(0, 0, token_seconds=seconds), request="held")])
+        assert ours.flush()
+    ours.put([row(Account(0, 0, token_seconds=5), request="held", time=1_000_800.0)])
+    ours.put([row(Account(0, 0, token_seconds=7), request="other")])
+    assert ours.flush()
+
+    assert stored(path) == [
+        ("held", 1_000_000.0, 0),
+        ("held", 1_000_000.0, 30),
+        ("held", 1_000_800.0, 5),
+        ("other", 1_000_000.0, 7),
+    ]
+    with closing(open_for_reading(path)) as connection:
+        paid = connection.execute("SELECT paid FROM requests WHERE token_seconds = 30").fetchall()
+    assert paid == [(30_000_000_000,)]
+    assert (ours.counts.kept, ours.counts.lost) == (4, 0)
+
+
+def test_what_is_stored_never_fills_the_queue(
+    path: Path, store: Open, row: MakeRow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("headstart.ledger.schema.BUSY_SECONDS", 0.01)
+    with closing(open_for_writing(path)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        ours = store(most_waiting=2)
+        for seconds in range(1, 50):
+            ours.put([row(Account(0, 0, token_seconds=seconds))])
+        ours.add(row(request="asked"))
+        assert (ours.counts.waiting, ours.counts.lost) == (2, 0)
+        other.execute("ROLLBACK")
+
+    assert ours.flush(10)
+    assert {(name, seconds) for name, _, seconds in stored(path)} == {("r", 49), ("asked", 0)}
+
+
+def test_what_is_stored_is_kept_again_after_its_row_was_thinned_out(
+    path: Path, store: Open, row: MakeRow
+) -> None:
+    ours = store()
+    ours.put([row(Account(0, 0, token_seconds=1))])
+    assert ours.flush()
+    with closing(open_for_writing(path)) as other:
+        other.execute("DELETE FROM requests")
+        other.execute("DROP INDEX storage")  # As in a ledger that is older than the index.
+    ours.close()
+
+    again = store()
+    again.put([row(Account(0, 0, token_seconds=2))])
+    again.close()
+    assert stored(path) == [("r", 1_000_000.0, 2)]
+    again.put([row(Account(0, 0, token_seconds=3))])
+    assert again.counts.lost == 1
+
+
+def test_the_row_of_what_is_stored_is_found_without_reading_the_ledger(path: Path) -> None:
+    with closing(open_for_writing(path)) as connection:
+        plan = connection.execute(f"EXPLAIN QUERY PLAN {UPDATE}", (0, 0, 0, 0, "", 0)).fetchall()
+    assert "USING INDEX storage (request=? AND time=?)" in plan[0][-1]
 
 
 WRITER = """

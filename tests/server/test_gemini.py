@@ -4,6 +4,7 @@ import json
 import re
 import sqlite3
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from google.genai import errors, types
 from tests.server.conftest import Live, on_a_socket
 
 from headstart.engine.build import build_engine
+from headstart.ledger import report
 from headstart.model.load import load_model
 from headstart.server.app import create_app
 from headstart.server.books import open_store
@@ -305,9 +307,10 @@ def test_a_patch_of_the_name_is_refused(server: Any) -> None:
 
 
 def test_the_ledger_has_the_creation_the_uses_and_the_storage(
-    start_real: Any, tiny_checkpoint: Callable[..., Path], tmp_path: Path, clock: Clock
+    start_real: Any, tiny_checkpoint: Callable[..., Path], tmp_path: Path
 ) -> None:
     """Rule G9: the creation at full price, uses as read, storage for the time it was held."""
+    clock = Clock()
     checkpoint = tiny_checkpoint("llama", max_position_embeddings=4096)
     loaded = load_model(str(checkpoint), dtype=torch.float32, device=torch.device("cpu"))
     path = tmp_path / "ledger.db"
@@ -344,6 +347,40 @@ def test_the_ledger_has_the_creation_the_uses_and_the_storage(
     assert (told["requests"], told["written"]["explicit"]["tokens"]) == (3, size)
 
 
+def test_rent_is_a_row_an_hour_and_the_same_in_ledger_usage_and_counters(
+    start_real: Any, tiny_checkpoint: Callable[..., Path], tmp_path: Path
+) -> None:
+    checkpoint = tiny_checkpoint("llama", max_position_embeddings=4096)
+    loaded = load_model(str(checkpoint), dtype=torch.float32, device=torch.device("cpu"))
+    clock = Clock()
+    path, model = tmp_path / "ledger.db", "gemini-2.5-flash"
+    clock.now = 500_000 * 3600.0 + 3000
+    live = start_real(loaded, now=clock, ledger=str(path), aliases=(("gemini", model),))
+    config: Any = {"contents": " ".join(map(str, range(420))), "ttl": "7200s"}
+    client = live.gemini()
+    content = client.caches.create(model=model, config=config)
+    size = content.usage_metadata.total_token_count
+    for _ in range(40):
+        clock.now += 33.3
+        live.get("/v1/usage")
+    clock.now += 7200  # It is over long before; nobody asked.
+
+    told = live.get("/v1/usage?by=hour").json()
+    counter = f'headstart_account_token_seconds_total{{contract="gemini",model="{model}"}} '
+    counted = next(
+        line.removeprefix(counter)
+        for line in live.get("/metrics").text.splitlines()
+        if line.startswith(counter)
+    )
+    found = report(path).total
+    assert float(counted) == found.token_seconds == size * 7200
+    assert Decimal(told["total"]["storage_token_hours"]) == size * 2
+    # $1.00 for a million token-hours (rules.toml).
+    assert Decimal(told["total"]["storage"]) == Decimal(size) * 2 / 1_000_000
+    seconds = [float(hour["storage_token_hours"]) * 3600 / size for hour in told["groups"]]
+    assert seconds == pytest.approx([600, 3600, 3000])
+
+
 def test_what_is_still_stored_when_the_server_ends_is_billed_up_to_then(
     tiny_checkpoint: Callable[..., Path], tmp_path: Path, clock: Clock
 ) -> None:
@@ -363,7 +400,7 @@ def test_what_is_still_stored_when_the_server_ends_is_billed_up_to_then(
             config: Any = {"contents": " ".join(map(str, range(420))), "ttl": "7200s"}
             content = client.caches.create(model="gemini-2.5-flash", config=config)
             clock.now += 1800
-        app.close()
+        app.bill()
     (stored,) = sqlite3.connect(tmp_path / "ledger.db").execute(
         "SELECT token_seconds FROM requests WHERE dialect = 'gemini.storage'"
     )

@@ -34,12 +34,16 @@ class CachedContent(Generic[Body]):
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """Token-hours that a resource has been held since it was last asked."""
+    """What a resource took of one hour of the clock, as far as that has passed."""
 
     owner: str
     name: str
     model: str
-    token_hours: float
+    since: float
+    """When in this hour its being held began."""
+    token_seconds: int
+    added: int
+    """Of them, those that were not told before."""
 
 
 @dataclass(slots=True)
@@ -49,12 +53,17 @@ class _Held(Generic[Body]):
     billed: float
     """Its storage is told up to this time."""
 
-    def bill(self, now: float) -> Storage:
-        until = max(self.billed, min(now, self.content.expires))
-        hours = (until - self.billed) / HOUR
-        self.billed = until
-        content = self.content
-        return Storage(content.owner, content.name, content.model, content.tokens * hours)
+    def bill(self, now: float) -> Iterator[Storage]:
+        content, end = self.content, min(now, self.content.expires)
+        while self.billed < end:
+            hour = self.billed // HOUR * HOUR
+            since, until = max(content.created, hour), min(end, hour + HOUR)
+            told, whole = (round(content.tokens * (at - since)) for at in (self.billed, until))
+            self.billed = until
+            if whole > told:
+                yield Storage(
+                    content.owner, content.name, content.model, since, whole, whole - told
+                )
 
 
 @dataclass(slots=True)
@@ -174,16 +183,19 @@ class CachedContents(Generic[Body]):
     def delete(self, name: str, *, owner: str, now: float) -> None:
         """Raises Refusal."""
         self.get(name, owner=owner, now=now)
-        self._ended.append(self._held.pop(name).bill(now))
+        self._ended += self._held.pop(name).bill(now)
 
     def collect(self, now: float) -> list[Storage]:
-        """What was held since the last call (G9). What is over is forgotten."""
+        """The hours in which anything was held since the last call (G9). What is over is forgotten.
+
+        Hours begin with the clock's: an hour's price and its place in a report are one.
+        """
         storage, self._ended = self._ended, []
         for held in [*self._held.values()]:
-            storage.append(held.bill(now))
+            storage += held.bill(now)
             if held.content.expires <= now:
                 del self._held[held.content.name]
-        return [item for item in storage if item.token_hours]
+        return storage
 
     def _living(self, owner: str, now: float) -> Iterator[_Held[Body]]:
         for held in self._held.values():

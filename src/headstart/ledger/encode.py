@@ -15,6 +15,11 @@ INSERT INTO requests (
 ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
+UPDATE = """
+UPDATE requests SET token_seconds = ?, paid = ?, plain = ?, rent = ?
+WHERE request = ? AND time = ? AND token_seconds > 0
+"""
+
 
 def writes(row: Row, bill: Bill | None) -> str | None:
     """What was written, by lifetime: tokens, and the reads that pay them back."""
@@ -28,9 +33,6 @@ def writes(row: Row, bill: Bill | None) -> str | None:
 def insert(connection: sqlite3.Connection, row: Row, bill: Bill | None) -> bool:
     """Add `row`. False if SQLite will never take it; raises sqlite3.Error if it can't now."""
     account = row.account
-    paid, plain, rent = (
-        (None, None, None) if bill is None else (pico(bill.paid), pico(bill.plain), pico(bill.rent))
-    )
     values = (
         row.time,
         _text(row.request),
@@ -48,9 +50,7 @@ def insert(connection: sqlite3.Connection, row: Row, bill: Bill | None) -> bool:
         account.warms,
         row.reused,
         row.reusable_ever,
-        paid,
-        plain,
-        rent,
+        *_money(bill),
         row.ttft,
         _text(row.reason),
     )
@@ -59,6 +59,18 @@ def insert(connection: sqlite3.Connection, row: Row, bill: Bill | None) -> bool:
     except (sqlite3.IntegrityError, OverflowError):
         return False
     return True
+
+
+def update(connection: sqlite3.Connection, row: Row, bill: Bill | None) -> bool:
+    """Let the storage of `row` and its price stand in its own row. False if there is none."""
+    values = (row.account.token_seconds, *_money(bill), _text(row.request), row.time)
+    return connection.execute(UPDATE, values).rowcount > 0
+
+
+def _money(bill: Bill | None) -> tuple[int | None, int | None, int | None]:
+    if bill is None:
+        return None, None, None
+    return pico(bill.paid), pico(bill.plain), pico(bill.rent)
 
 
 def _text(text: str) -> str:

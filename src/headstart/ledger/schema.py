@@ -43,6 +43,11 @@ CREATE INDEX requests_by_time ON requests (time);
 """Money is in pico-dollars, NULL where a price is unknown. `writes` is JSON: by lifetime, the
 tokens and after how many reads they are paid back, null where that is unknown or never."""
 
+INDEX = """
+CREATE INDEX IF NOT EXISTS storage ON requests (request, time) WHERE token_seconds > 0
+"""
+"""Finds the rows that are updated while something is stored. A ledger may be older than it."""
+
 
 class LedgerError(Exception):
     """No ledger of this version, or none that can be read. `str()` is one line for people."""
@@ -78,6 +83,7 @@ def open_for_writing(path: Path) -> sqlite3.Connection:
     try:
         if _is_new(connection, path):
             _create(connection, path)
+        connection.execute(INDEX)
         connection.execute("PRAGMA synchronous = FULL")
     except BaseException:
         connection.close()

@@ -4,13 +4,13 @@ import logging
 import sqlite3
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 from headstart.ledger.bill import Bill
-from headstart.ledger.encode import insert
+from headstart.ledger.encode import insert, update
 from headstart.ledger.row import Row
 from headstart.ledger.schema import LedgerError, check, open_for_writing
 
@@ -32,6 +32,13 @@ class Counts:
     """Not kept: the queue was full or SQLite refused them."""
     failures: int
     """Tries to write a batch that failed; its rows stay in the queue."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    rows: Sequence[Row]
+    stored: Sequence[Row]
+    """Those that take the place of others."""
 
 
 def unknown(row: Row) -> Bill | None:  # noqa: ARG001
@@ -62,6 +69,7 @@ class Store:
         self._most_waiting = most_waiting
         self._connection: sqlite3.Connection | None = None
         self._rows: deque[Row] = deque()
+        self._stored: dict[tuple[str, float], Row] = {}
         self._changed = threading.Condition()
         self._hurried = False
         self._closed = False
@@ -80,12 +88,27 @@ class Store:
             if len(self._rows) in (1, BATCH):
                 self._changed.notify_all()
 
+    def put(self, rows: Iterable[Row]) -> None:
+        """Keep each in the place of the row of its request and time, as far as there is one.
+
+        For what is stored, whose account grows: what waits is replaced too, so it never fills the
+        queue, and it is written at once, since the next second brings more of it.
+        """
+        newest = {(row.request, row.time): row for row in rows}
+        with self._changed:
+            if self._closed:
+                self._lost += len(newest)
+            elif newest:
+                self._stored.update(newest)
+                self._hurried = True
+                self._changed.notify_all()
+
     def flush(self, timeout: float = 1.0) -> bool:
         """Wait until all rows are on the disk. False if it takes more than `timeout` seconds."""
         with self._changed:
             self._hurried = True
             self._changed.notify_all()
-            return self._changed.wait_for(lambda: not self._rows, timeout)
+            return self._changed.wait_for(lambda: not self._waiting, timeout)
 
     def close(self, timeout: float = 5.0) -> None:
         """Write what waits and stop. What can't be written in time is lost and counted."""
@@ -98,31 +121,40 @@ class Store:
     def counts(self) -> Counts:
         """As of now."""
         with self._changed:
-            return Counts(self._kept, len(self._rows), self._lost, self._failures)
+            return Counts(self._kept, self._waiting, self._lost, self._failures)
+
+    @property
+    def _waiting(self) -> int:
+        return len(self._rows) + len(self._stored)
 
     def _run(self) -> None:
         while batch := self._next_batch():
             if self._write(batch):
-                self._forget(len(batch))
+                self._forget(batch)
             elif not self._retry():
                 break
         if self._connection is not None:
             self._connection.close()
 
-    def _next_batch(self) -> list[Row]:
-        """Waits for rows, then for more of them; empty when the store is closed."""
+    def _next_batch(self) -> _Batch | None:
+        """Waits for rows, then for more of them; None when the store is closed."""
         with self._changed:
-            self._changed.wait_for(lambda: self._rows or self._closed)
+            self._changed.wait_for(lambda: self._waiting or self._closed)
             self._changed.wait_for(
                 lambda: self._hurried or self._closed or len(self._rows) >= BATCH, self._interval
             )
             self._hurried = False
-            return list(islice(self._rows, BATCH))
+            if not self._waiting:
+                return None
+            return _Batch(list(islice(self._rows, BATCH)), list(self._stored.values()))
 
-    def _forget(self, count: int) -> None:
+    def _forget(self, batch: _Batch) -> None:
         with self._changed:
-            for _ in range(count):
+            for _ in batch.rows:
                 self._rows.popleft()
+            for row in batch.stored:
+                if self._stored[row.request, row.time] is row:  # Else there is news of it.
+                    del self._stored[row.request, row.time]
             self._changed.notify_all()
 
     def _retry(self) -> bool:
@@ -130,16 +162,19 @@ class Store:
         with self._changed:
             self._changed.wait_for(lambda: self._closed, self._interval)
             if self._closed:
-                self._lost += len(self._rows)
+                self._lost += self._waiting
                 self._rows.clear()
+                self._stored.clear()
             return not self._closed
 
-    def _write(self, batch: list[Row]) -> bool:
+    def _write(self, batch: _Batch) -> bool:
         try:
             connection = self._connection = self._connection or open_for_writing(self._path)
-            priced = [(row, self._price(row)) for row in batch]
+            priced = [(row, self._price(row)) for row in batch.rows]
+            stored = [(row, self._price(row)) for row in batch.stored]
             connection.execute("BEGIN IMMEDIATE")
             try:
+                priced += [(row, bill) for row, bill in stored if not update(connection, row, bill)]
                 kept = sum(insert(connection, row, bill) for row, bill in priced)
                 connection.execute("COMMIT")
             except BaseException:
@@ -151,7 +186,7 @@ class Store:
             return False
         with self._changed:
             self._kept += kept
-            self._lost += len(batch) - kept
+            self._lost += len(priced) - kept
         if self._failing:
             self._failing = False
             log.info("The ledger at %s takes rows again.", self._path)

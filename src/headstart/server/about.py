@@ -52,6 +52,7 @@ async def health(ctx: Context, _: Call) -> Response:
     )
 
 
-async def metrics(ctx: Context, _: Call) -> Response:
-    """Everything for Prometheus."""
+async def metrics(ctx: Context, call: Call) -> Response:
+    """Everything for Prometheus, storage up to now."""
+    ctx.contents.bill(call.began)
     return Response(generate_latest(ctx.metrics.registry), media_type=CONTENT_TYPE_LATEST)

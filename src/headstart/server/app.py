@@ -1,5 +1,6 @@
 """The ASGI application: which path leads where, and who may walk it."""
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 
@@ -15,6 +16,7 @@ from headstart.dialects.deepseek.chat import DeepSeekChat
 from headstart.dialects.openai.chat import OpenAIChat
 from headstart.engine.api import Engine
 from headstart.ledger import Rules, Store
+from headstart.ledger.store import INTERVAL_SECONDS
 from headstart.server import about, cache, cached_contents, gemini, keep, respond, stored, tokens
 from headstart.server.auth import ANYONE, Caller, credential, load_keyring
 from headstart.server.books import Books
@@ -67,9 +69,15 @@ class App(Starlette):
         )
         self._ctx = ctx
 
-    def close(self) -> None:
-        """Write down what costs by the hour; nobody is answered any more."""
+    def bill(self) -> None:
+        """Write down what costs by the hour, up to now."""
         self._ctx.contents.bill(self._ctx.now())
+
+    async def keep_billing(self) -> None:
+        """Do so until cancelled, so that a crash loses no more of it than of requests."""
+        while True:
+            await asyncio.sleep(INTERVAL_SECONDS)
+            self.bill()
 
 
 def create_app(

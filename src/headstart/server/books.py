@@ -1,6 +1,6 @@
 """Where accounts go: the ledger and the counters, which agree to the token, and the log."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
@@ -63,6 +63,16 @@ class Books:
             self._metrics.account_tokens.labels(row.model, row.contract, kind).inc(tokens)
         if self.store is not None:
             self.store.add(row)
+
+    def add_storage(self, rows: Sequence[tuple[Row, int]]) -> None:
+        """Count what each adds to its account, in token-seconds, and have the account written down.
+
+        It takes the place of what was written of it before.
+        """
+        for row, added in rows:
+            self._metrics.account_token_seconds.labels(row.model, row.contract).inc(added)
+        if self.store is not None:
+            self.store.put(row for row, _ in rows)
 
     def log_prompt(self, logged: Logged) -> None:
         """Have it written down, where requests are logged."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
-from headstart.contracts.cached_contents import HOUR, CachedContent, CachedContents
+from headstart.contracts.cached_contents import CachedContent, CachedContents, Storage
 from headstart.dialects.errors import ApiError
 from headstart.dialects.gemini.cached import Create, End
 from headstart.dialects.gemini.prompt import PromptFields
@@ -105,22 +105,8 @@ class Contents:
 
     def bill(self, now: float) -> None:
         """Write down what was stored since the last time, and forget what is over (rule G9)."""
-        for held in self._contracts.collect(now):
-            model = held.model.removeprefix("models/")
-            seconds = round(held.token_hours * HOUR)
-            self._books.add(
-                Row(
-                    time=now,
-                    request=held.name,
-                    tenant=held.owner,
-                    key="",
-                    model=model,
-                    contract=self._terms.of(model, "gemini").name,
-                    dialect="gemini.storage",
-                    account=Account(0, 0, token_seconds=seconds),
-                    reused=0,
-                )
-            )
+        held = self._contracts.collect(now)
+        self._books.add_storage([(self._row(storage), storage.added) for storage in held])
 
     def hold(self, content: Content, now: float) -> None:
         """Keep its KV to its end. Raises ApiError 429 where the tenant's budget has no room."""
@@ -128,6 +114,20 @@ class Contents:
             self._pin(content, self.seconds(content, now))
         except InvalidRequest as error:
             raise ApiError(429, f"Cached contents take too much memory: {error}") from error
+
+    def _row(self, storage: Storage) -> Row:
+        model = storage.model.removeprefix("models/")
+        return Row(
+            time=storage.since,
+            request=storage.name,
+            tenant=storage.owner,
+            key="",
+            model=model,
+            contract=self._terms.of(model, "gemini").name,
+            dialect="gemini.storage",
+            account=Account(0, 0, token_seconds=storage.token_seconds),
+            reused=0,
+        )
 
     def _release(self, content: Content) -> None:
         """Let its pin go, if it has one: a prefix that is pinned again is one pin."""

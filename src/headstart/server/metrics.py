@@ -52,6 +52,12 @@ class Metrics:
             ("model", "contract", "kind"),
             registry=registry,
         )
+        self.account_token_seconds = Counter(
+            "headstart_account_token_seconds",
+            "Tokens that were stored times the seconds, as billed; the ledger has the same sums.",
+            ("model", "contract"),
+            registry=registry,
+        )
         self.generated_tokens = Counter(
             "headstart_generated_tokens", "Tokens generated.", registry=registry
         )

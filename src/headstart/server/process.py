@@ -61,6 +61,7 @@ async def serve(
         publish(engine)
         named = replace(settings, served_model_name=settings.served_model_name or loaded.name)
         app = create_app(engine, loaded.codec, named, store=store, log=log_file)
+        billing = asyncio.create_task(app.keep_billing())
         gate.open(app)
         print_banner(console, loaded, engine, named, _url(sock))
         _warn_of_template(loaded.codec, console)
@@ -68,7 +69,8 @@ async def serve(
         server.should_exit = True
         console.print("Draining; a second signal stops at once.", style="dim")
         await engine.aclose(settings.drain_seconds)
-        app.close()
+        billing.cancel()
+        app.bill()
     finally:
         server.should_exit = True
         asked.cancel()
