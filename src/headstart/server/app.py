@@ -13,16 +13,26 @@ from starlette.routing import Route
 
 from headstart.dialects.anthropic.chat import AnthropicMessages
 from headstart.dialects.deepseek.chat import DeepSeekChat
-from headstart.dialects.openai.chat import OpenAIChat
 from headstart.engine.api import Engine
 from headstart.ledger import Rules, Store
 from headstart.ledger.store import INTERVAL_SECONDS
-from headstart.server import about, cache, cached_contents, gemini, keep, respond, stored, tokens
+from headstart.server import (
+    about,
+    cache,
+    cached_contents,
+    gemini,
+    keep,
+    respond,
+    stored,
+    stored_chats,
+    tokens,
+)
 from headstart.server.auth import ANYONE, Caller, credential, load_keyring
 from headstart.server.books import Books
 from headstart.server.call import Call
 from headstart.server.chat import chat
 from headstart.server.compared import Compared
+from headstart.server.complete import complete
 from headstart.server.completions import completions
 from headstart.server.contents import Contents
 from headstart.server.context import Context
@@ -121,7 +131,12 @@ def create_app(
 
     tenant, operator = keyring.authenticate, keyring.operator
     routes = [
-        route("/v1/chat/completions", "POST", chat(OpenAIChat()), tenant),
+        route("/v1/chat/completions", "POST", complete, tenant),
+        route("/v1/chat/completions", "GET", stored_chats.list_all, tenant),
+        route("/v1/chat/completions/{id}", "GET", stored_chats.retrieve, tenant),
+        route("/v1/chat/completions/{id}", "POST", stored_chats.update, tenant),
+        route("/v1/chat/completions/{id}", "DELETE", stored_chats.delete, tenant),
+        route("/v1/chat/completions/{id}/messages", "GET", stored_chats.messages, tenant),
         route("/chat/completions", "POST", chat(DeepSeekChat()), tenant),
         route("/v1/responses", "POST", respond.respond, tenant),
         route("/v1/responses/input_tokens", "POST", respond.input_tokens, tenant),

@@ -1,15 +1,14 @@
 """Responses that later ones go on from: in memory, so much of each tenant; the last used stay."""
 
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from threading import Lock
 from typing import Any
 
 from headstart.dialects.openai.responses.refusals import item_not_found, previous_not_found
 from headstart.dialects.openai.responses.turn import Turn
+from headstart.server.kept_chats import KeptChats
+from headstart.server.shelf import BUDGET_BYTES, Shelf
 
-BUDGET_BYTES = 32 * 1024 * 1024
-"""Of one tenant."""
 COPIES = 3
 """A turn holds its texts as JSON, as items and as messages."""
 BESIDES_BYTES = 1024
@@ -23,9 +22,7 @@ class Kept:
     """
 
     def __init__(self, budget: int = BUDGET_BYTES) -> None:
-        self._budget = budget
-        self._size = 0
-        self._turns: OrderedDict[str, Turn] = OrderedDict()
+        self._turns = Shelf(_size, budget)
         self._items: dict[str, Turn] = {}
         """By the id of each item, the last turn that has it."""
         self._lock = Lock()
@@ -33,12 +30,11 @@ class Kept:
     def add(self, turn: Turn) -> None:
         """Keep a response; the oldest make room."""
         with self._lock:
-            self._turns[turn.id] = turn
+            self._turns.put(turn.id, turn)
             self._items.update(dict.fromkeys(turn.ids(), turn))
-            self._size += _size(turn)
             self._use(turn.previous)
-            while self._size > self._budget:
-                self._forget(next(iter(self._turns)))
+            for gone in self._turns.trim():
+                self._forget_items(gone)
 
     def get(self, response_id: str) -> Turn | None:
         """A response, if it is still here."""
@@ -48,10 +44,10 @@ class Kept:
     def delete(self, response_id: str) -> bool:
         """Forget a response; nothing can go on from it any more. False if it isn't here."""
         with self._lock:
-            found = response_id in self._turns
-            if found:
-                self._forget(response_id)
-            return found
+            turn = self._turns.pop(response_id)
+            if turn is not None:
+                self._forget_items(turn)
+            return turn is not None
 
     def chain(self, response_id: str) -> Sequence[Turn]:
         """The response and all it went on from, the oldest first. Raises ApiError 400."""
@@ -76,27 +72,30 @@ class Kept:
 
     def _use(self, response_id: str | None) -> None:
         """From the turn to the one that began: whatever goes first, its beginnings are there."""
-        while response_id is not None and response_id in self._turns:
-            self._turns.move_to_end(response_id)
-            response_id = self._turns[response_id].previous
+        while response_id is not None and (turn := self._turns.get(response_id)) is not None:
+            self._turns.use(response_id)
+            response_id = turn.previous
 
-    def _forget(self, response_id: str) -> None:
-        turn = self._turns.pop(response_id)
-        self._size -= _size(turn)
+    def _forget_items(self, turn: Turn) -> None:
         for item_id in turn.ids():
             if self._items.get(item_id) is turn:
                 del self._items[item_id]
 
 
 class AllKept:
-    """Every tenant's."""
+    """Every tenant's; nobody else's are found with it."""
 
     def __init__(self) -> None:
-        self._tenants: dict[str, Kept] = {}
+        self._responses: dict[str, Kept] = {}
+        self._chats: dict[str, KeptChats] = {}
 
     def of(self, tenant: str) -> Kept:
-        """Nobody else's are found there."""
-        return self._tenants.setdefault(tenant, Kept())
+        """Its responses."""
+        return self._responses.setdefault(tenant, Kept())
+
+    def chats(self, tenant: str) -> KeptChats:
+        """Its chat completions."""
+        return self._chats.setdefault(tenant, KeptChats())
 
 
 def _size(turn: Turn) -> int:

@@ -27,7 +27,6 @@ UNSUPPORTED: Mapping[str, str] = MappingProxyType(
         "audio": "This model writes text only.",
         "web_search_options": "This server has no web search: offer one as a tool.",
         "moderation": "This server has no moderation.",
-        "store": "Nothing is stored here: leave it out.",
         "chat_template": "The model's own chat template is used.",
         "chat_template_kwargs": "The model's own chat template is used as it is.",
         "continue_final_message": "Use /v1/completions to continue a text.",
@@ -65,7 +64,7 @@ class ChatFields(SamplingFields, kw_only=True):
     service_tier: str | None = None
 
 
-WITHOUT_EFFECT = frozenset({"metadata", "prediction", "safety_identifier", "user"})
+WITHOUT_EFFECT = frozenset({"metadata", "prediction", "safety_identifier", "store", "user"})
 """OpenAI's other fields: they change nothing of the answer."""
 
 KNOWN = frozenset(

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 
 from headstart.dialects.openai.cache_options import CacheOptions
+from headstart.dialects.openai.metadata import Metadata
 from headstart.dialects.openai.sampling import DrawingFields
 
 LEAST_OUTPUT_TOKENS = 16
@@ -29,11 +30,6 @@ UNSUPPORTED: Mapping[str, str] = MappingProxyType(
     }
 )
 """Fields whose silent loss would change what the answer means, with the way out."""
-
-Metadata = Annotated[
-    dict[Annotated[str, Meta(max_length=64)], Annotated[str, Meta(max_length=512)]],
-    Meta(max_length=16),
-]
 
 
 class Reasoning(Struct, forbid_unknown_fields=True):

@@ -1,4 +1,4 @@
-"""A page of items."""
+"""A page of what is kept."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,9 +21,9 @@ class Page:
     """The id of the last item before the page."""
 
 
-def parse_page(query: Mapping[str, str]) -> Page:
-    """From a URL's query. Raises ApiError 400."""
-    order = query.get("order", "desc")
+def parse_page(query: Mapping[str, str], order: str = "desc") -> Page:
+    """From a URL's query; `order` where it names none. Raises ApiError 400."""
+    order = query.get("order", order)
     choose(order, ("asc", "desc"), "order")
     limit = query.get("limit", str(DEFAULT_LIMIT))
     if not (limit.isascii() and limit.isdigit() and 1 <= int(limit[:9]) <= MOST):
@@ -32,20 +32,23 @@ def parse_page(query: Mapping[str, str]) -> Page:
     return Page(int(limit), order == "desc", query.get("after"))
 
 
-def list_items(items: Sequence[Mapping[str, Any]], page: Page) -> dict[str, Any]:
-    """The page. Raises ApiError 400 where `after` is none of the items."""
+def list_items(items: Sequence[tuple[str, Any]], page: Page) -> dict[str, Any]:
+    """The page of `items`, each with its id, the oldest first.
+
+    Raises ApiError 400 where `after` is none of them.
+    """
     ordered = list(reversed(items)) if page.newest_first else list(items)
+    ids = [name for name, _ in ordered]
     begin = 0
     if page.after is not None:
-        ids = [item["id"] for item in ordered]
         if page.after not in ids:
             raise invalid(f"Invalid 'after': there is no item '{page.after}'.", "after")
         begin = ids.index(page.after) + 1
-    shown = ordered[begin : begin + page.limit]
+    end = begin + page.limit
     return {
         "object": "list",
-        "data": shown,
-        "first_id": shown[0]["id"] if shown else "",
-        "last_id": shown[-1]["id"] if shown else "",
-        "has_more": begin + page.limit < len(ordered),
+        "data": [item for _, item in ordered[begin:end]],
+        "first_id": next(iter(ids[begin:end]), ""),
+        "last_id": next(iter(ids[begin:end][::-1]), ""),
+        "has_more": end < len(ids),
     }

@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 
 from headstart.dialects.errors import ApiError
-from headstart.dialects.openai.responses.listing import list_items, parse_page
+from headstart.dialects.openai.listing import list_items, parse_page
 
 ITEMS = [{"id": str(number)} for number in range(25)]
 
 
 def page(**query: str) -> dict[str, Any]:
-    return list_items(ITEMS, parse_page(query))
+    return list_items([(item["id"], item) for item in ITEMS], parse_page(query))
 
 
 def test_pages_in_a_row_are_all_items_once() -> None:
