@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headstart.dialects.errors import ApiError
-from headstart.dialects.openai.responses.items import MessageItem
+from headstart.dialects.openai.responses.items import MessageItem, ReasoningItem
 from headstart.dialects.openai.responses.listed import Listed
 from headstart.dialects.openai.responses.said import Said
 from headstart.dialects.openai.responses.turn import Turn
@@ -59,6 +59,14 @@ def test_an_item_that_two_responses_have_stays_while_the_later_one_does() -> Non
     kept.delete("b")
     with pytest.raises(ApiError):
         kept.item("msg_a")
+
+
+def test_thoughts_take_their_room_too() -> None:
+    """They are in no part of the prompt, and of any size."""
+    thought = ReasoningItem("reasoning", [], encrypted_content="x" * 100_000)
+    bare = turn("0")
+    said = replace(bare.said, items=(*bare.said.items, Listed("rs_0", thought)))
+    assert module._size(replace(bare, said=said)) >= module._size(bare) + 100_000
 
 
 def test_tenants_do_not_find_one_anothers() -> None:

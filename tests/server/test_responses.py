@@ -118,6 +118,52 @@ def test_every_kind_of_item_is_listed_as_the_sdk_knows_it(live: Any) -> None:
     assert len({item.id for item in items}) == 5
 
 
+THOUGHT = {
+    "type": "reasoning",
+    "id": "rs_68af4030baa48193b0b43b4c2a176a1a",
+    "summary": [{"type": "summary_text", "text": "**Looking for the time**"}],
+    "encrypted_content": "gAAAAABpF" * 40,
+}
+"""As OpenAI's reasoning models answer with it, beside what they say or call."""
+
+
+def test_a_conversation_that_a_reasoning_model_began_goes_on_here(live: Any) -> None:
+    """What it thought is kept and listed, changes no token and breaks no prefix."""
+    call = {"type": "function_call", "call_id": "c1", "name": "time", "arguments": "{}"}
+    said = [
+        {"role": "user", "content": "When? " * 40},
+        {"role": "assistant", "content": "I look."},
+        call,
+        {"type": "function_call_output", "call_id": "c1", "output": "noon"},
+        {"role": "assistant", "content": "Noon."},
+        {"role": "user", "content": "Sure?"},
+    ]
+    free = {"tools": [TIME], "tool_choice": "none", "temperature": 0}
+    plain = create(live, input=said, **free)
+    bare = {"type": "reasoning", "summary": [], "content": None, "encrypted_content": "x"}
+    spoken = {**THOUGHT, "id": "rs_2", "content": [{"type": "reasoning_text", "text": "Hm."}]}
+    thought = [said[0], bare, said[1], THOUGHT, *said[2:4], spoken, *said[4:]]
+    answered = create(live, input=thought, **free)
+    assert answered.output_text == plain.output_text
+    assert answered.usage.input_tokens == plain.usage.input_tokens
+    cached = answered.usage.input_tokens_details.cached_tokens
+    assert cached == plain.usage.input_tokens - 1
+
+    client = live.client()
+    count = client.responses.input_tokens.count(model="tiny", input=thought, tools=[TIME])
+    assert count.input_tokens == plain.usage.input_tokens
+    listed = client.responses.input_items.list(answered.id, order="asc").data
+    kinds = ["message", "reasoning", "message", "reasoning", "function_call"]
+    assert [item.type for item in listed][:5] == kinds
+    assert listed[3].to_dict() == THOUGHT | {"status": "completed"}
+    assert listed[6].to_dict() == spoken | {"status": "completed"}
+    assert listed[1].id.startswith("rs_")
+    onward = create(live, input="Really?", previous_response_id=answered.id, **free)
+    referred = [{"type": "item_reference", "id": THOUGHT["id"]}, {"role": "user", "content": "?"}]
+    assert create(live, input=referred).output_text
+    assert onward.usage.input_tokens_details.cached_tokens > cached
+
+
 def test_what_is_not_stored_is_not_there_afterwards(live: Any) -> None:
     created = create(live, store=False)
     assert created.store is False

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from threading import Lock
 from typing import Any
 
+from headstart.dialects.openai.responses.items import ReasoningItem
 from headstart.dialects.openai.responses.refusals import item_not_found, previous_not_found
 from headstart.dialects.openai.responses.turn import Turn
 from headstart.server.kept_chats import KeptChats
@@ -12,7 +13,7 @@ from headstart.server.shelf import BUDGET_BYTES, Shelf
 COPIES = 3
 """A turn holds its texts as JSON, as items and as messages."""
 BESIDES_BYTES = 1024
-"""Of a turn and of each of its parts, all but the texts."""
+"""Of a turn, of each of its parts and of each thought, all but the texts."""
 
 
 class Kept:
@@ -101,4 +102,7 @@ class AllKept:
 def _size(turn: Turn) -> int:
     """Bytes it takes, roughly."""
     texts = sum(len(text) for part in turn.said.parts for text in part.shown)
-    return BESIDES_BYTES * (1 + len(turn.said.parts)) + COPIES * (len(turn.body) + texts)
+    items = (listed.item for listed in turn.said.items)
+    thoughts = [item.size for item in items if isinstance(item, ReasoningItem)]
+    pieces = 1 + len(turn.said.parts) + len(thoughts)
+    return BESIDES_BYTES * pieces + COPIES * (len(turn.body) + texts) + sum(thoughts)

@@ -20,6 +20,12 @@ BODY: dict[str, Any] = {
         {"role": "assistant", "content": [{"type": "output_text", "text": "b", "logprobs": []}]},
         {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"},
         {"type": "function_call_output", "call_id": "c", "output": [MARKED]},
+        {
+            "type": "reasoning",
+            "summary": [{"type": "summary_text", "text": "s"}],
+            "content": [{"type": "reasoning_text", "text": "t"}],
+            "encrypted_content": "e",
+        },
         {"type": "item_reference", "id": "i"},
     ],
     "tools": [{"type": "function", "name": "f", "parameters": {}}],

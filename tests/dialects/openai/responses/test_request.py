@@ -181,7 +181,30 @@ def test_what_cannot_work_is_refused_with_its_path(
     ("item", "param", "message"),
     [
         ({"type": "spell"}, "input[0].type", "Invalid value: 'spell'."),
-        ({"type": "reasoning", "id": "r", "summary": []}, "input[0]", "'reasoning'"),
+        ({"type": "web_search_call", "id": "w"}, "input[0]", "'web_search_call'"),
+        (
+            {"type": "reasoning", "id": "rs_1", "summary": []},
+            "input",
+            "Item 'rs_1' of type 'reasoning' was provided without its required following item.",
+        ),
+        ({"type": "reasoning", "id": "r"}, "input[0].summary", "Missing required parameter"),
+        ({"type": "reasoning", "id": "r", "summary": "s"}, "input[0].summary", "array"),
+        (
+            {"type": "reasoning", "summary": [{"type": "text", "text": "t"}]},
+            "input[0].summary[0].type",
+            "'text'",
+        ),
+        (
+            {"type": "reasoning", "summary": [], "content": [{"type": "reasoning_text"}]},
+            "input[0].content[0].text",
+            "Missing required parameter",
+        ),
+        (
+            {"type": "reasoning", "summary": [], "encrypted_content": 1},
+            "input[0].encrypted_content",
+            "str",
+        ),
+        ({"type": "reasoning", "summary": [], "signature": ""}, "input[0].signature", "Unknown"),
         ({"role": "robot", "content": ""}, "input[0].role", "robot"),
         ({"role": "user"}, "input[0].content", "Missing required parameter"),
         (

@@ -11,7 +11,7 @@ from headstart.dialects.errors import ApiError, invalid
 from headstart.dialects.openai.cache_options import Breakpoint, to_mark
 from headstart.dialects.openai.values import invalid_value, kind_of, unreadable
 
-KINDS = ("message", "function_call", "function_call_output", "item_reference")
+KINDS = ("message", "function_call", "function_call_output", "reasoning", "item_reference")
 READABLE = ("input_text",)
 WRITTEN = ("output_text", "refusal")
 MEDIA = frozenset({"input_image", "input_file", "input_audio"})
@@ -38,7 +38,6 @@ OTHERS = frozenset(
         "mcp_list_tools",
         "program",
         "program_output",
-        "reasoning",
         "shell_call",
         "shell_call_output",
         "tool_search_call",
@@ -113,6 +112,40 @@ class OutputItem(Struct, forbid_unknown_fields=True):
     caller: None = None
 
 
+class SummaryText(Struct, forbid_unknown_fields=True):
+    """`{"type":"summary_text","text":…}`."""
+
+    type: Literal["summary_text"]
+    text: str
+
+
+class ReasoningText(Struct, forbid_unknown_fields=True):
+    """`{"type":"reasoning_text","text":…}`."""
+
+    type: Literal["reasoning_text"]
+    text: str
+
+
+class ReasoningItem(Struct, forbid_unknown_fields=True):
+    """What a model thought before what follows it. Nobody but its vendor reads the encrypted form.
+
+    It may come without an id beside that (vercel/ai's client sends it so).
+    """
+
+    type: str
+    summary: list[SummaryText]
+    id: str | None = None
+    content: list[ReasoningText] | None = None
+    encrypted_content: str | None = None
+    status: Status | None = None
+
+    @property
+    def size(self) -> int:
+        """Characters of all texts."""
+        texts = sum(len(each.text) for each in (*self.summary, *(self.content or ())))
+        return texts + len(self.encrypted_content or "")
+
+
 class ReferenceItem(Struct, forbid_unknown_fields=True):
     """An item that is stored here."""
 
@@ -130,7 +163,7 @@ class Piece(Struct, frozen=True, gc=False):
 
 def read_item(
     raw: Mapping[str, Any], path: str
-) -> MessageItem | CallItem | OutputItem | ReferenceItem:
+) -> MessageItem | CallItem | OutputItem | ReasoningItem | ReferenceItem:
     """One item. Raises ApiError 400."""
     kind = kind_of(raw, path)
     match kind:
@@ -140,6 +173,8 @@ def read_item(
             return convert(raw, CallItem, path)
         case "function_call_output":
             return convert(raw, OutputItem, path)
+        case "reasoning":
+            return convert(raw, ReasoningItem, path)
         case "item_reference":
             return convert(raw, ReferenceItem, path)
     if kind in OTHERS:

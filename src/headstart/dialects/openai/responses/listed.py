@@ -2,19 +2,20 @@
 
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 
 from headstart.dialects.openai.responses.items import (
     CallItem,
     MessageItem,
     OutputItem,
     Piece,
+    ReasoningItem,
     pieces,
 )
 
-Item = MessageItem | CallItem | OutputItem
+Item = MessageItem | CallItem | OutputItem | ReasoningItem
 
-PREFIXES = {MessageItem: "msg", CallItem: "fc", OutputItem: "fco"}
+PREFIXES = {MessageItem: "msg", CallItem: "fc", OutputItem: "fco", ReasoningItem: "rs"}
 """Of ids that are given here."""
 
 
@@ -47,6 +48,10 @@ def _said(item: Item) -> dict[str, Any]:
             if not isinstance(output, str):
                 output = [_input_text(piece) for piece in pieces(output, "", written=False)]
             return {"type": "function_call_output", "call_id": call_id, "output": output}
+        case ReasoningItem():
+            told = {name: value for name, value in to_builtins(item).items() if value is not None}
+            told.pop("id", None)
+            return told
 
 
 def _input_text(piece: Piece) -> dict[str, Any]:

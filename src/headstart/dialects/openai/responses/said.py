@@ -15,6 +15,7 @@ from headstart.dialects.openai.responses.items import (
     MessageItem,
     OutputItem,
     Piece,
+    ReasoningItem,
     ReferenceItem,
     pieces,
     read_item,
@@ -54,6 +55,8 @@ def read_input(raw: str | Iterable[Mapping[str, Any]], *, first: int, ids: str, 
                 reader.call(read, path)
             case OutputItem():
                 reader.output(read, path)
+            case ReasoningItem():
+                reader.reasoning(read)
     reader.end()
     return Said(tuple(reader.messages), tuple(reader.parts), tuple(reader.items))
 
@@ -92,14 +95,29 @@ class Reader:
         self._texts("tool_result", said, item.call_id)
         self._list(item)
 
+    def reasoning(self, item: ReasoningItem) -> None:
+        """Some model thought: this one isn't shown it, and its turn goes on."""
+        self._list(item)
+
     def end(self) -> None:
+        """That was the last item. Raises ApiError 400."""
+        self._close()
+        last = self.items[-1] if self.items else None
+        if last is not None and isinstance(last.item, ReasoningItem):
+            message = (
+                f"Item '{last.id}' of type 'reasoning' was provided without its required "
+                "following item."
+            )
+            raise invalid(message, "input")
+
+    def _close(self) -> None:
         """The last message is whole."""
         if self._called:
             self.messages[-1] = structs.replace(self.messages[-1], tool_calls=tuple(self._called))
             self._called.clear()
 
     def _say(self, message: Message) -> None:
-        self.end()
+        self._close()
         self.messages.append(message)
 
     @property
