@@ -150,6 +150,17 @@ def test_an_answer_obeys_its_schema_and_the_sdk_parses_it(client: genai.Client) 
     assert isinstance(answer.parsed["sure"], bool)
 
 
+def test_a_model_that_may_decide_to_think_decides_not_to(client: genai.Client) -> None:
+    def ask(**thinking: Any) -> types.GenerateContentResponse:
+        config = types.GenerateContentConfig(temperature=0, max_output_tokens=4, **thinking)
+        return client.models.generate_content(model=PLAIN, contents="Think!", config=config)
+
+    decided = ask(thinking_config=types.ThinkingConfig(thinking_budget=-1))
+    assert decided.text == ask().text
+    assert decided.usage_metadata is not None
+    assert decided.usage_metadata.thoughts_token_count is None
+
+
 def test_candidates_and_their_logprobs(client: genai.Client) -> None:
     answer = ask(client, candidate_count=2, response_logprobs=True, logprobs=2, temperature=1)
     assert [each.index for each in answer.candidates] == [0, 1]

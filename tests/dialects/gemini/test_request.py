@@ -72,6 +72,15 @@ def test_every_field_of_the_generation_config_arrives() -> None:
     assert drawn.fitting
 
 
+@pytest.mark.parametrize("name", ["thinkingBudget", "thinking_budget"])
+@pytest.mark.parametrize("budget", [0, -1, "-1"])
+def test_a_model_that_does_not_think_may_be_told_not_to_or_to_decide(
+    name: str, budget: int | str
+) -> None:
+    """What it decides is what it does where nothing is said: Google's default is -1."""
+    assert config(thinkingConfig={name: budget}) == config()
+
+
 @pytest.mark.parametrize(
     ("fields", "schema"),
     [
@@ -95,7 +104,8 @@ def test_an_answer_may_have_a_schema(fields: dict[str, Any], schema: str | None)
     ("fields", "said"),
     [
         ({"thinkingConfig": {"thinkingBudget": 100}}, "Thinking budget is not supported for this"),
-        ({"thinkingConfig": {"thinking_budget": -1}}, "Thinking budget is not supported for this"),
+        ({"thinkingConfig": {"thinking_budget": -2}}, "Thinking budget is not supported for this"),
+        ({"thinkingConfig": {"thinking_budget": 1}}, "Thinking budget is not supported for this"),
         ({"thinkingConfig": {"thinkingLevel": "LOW"}}, "Thinking level is not supported for this"),
         ({"thinkingConfig": {"includeThoughts": True}}, "Thinking is not enabled for models/m"),
         ({"responseModalities": ["IMAGE"]}, "TEXT"),

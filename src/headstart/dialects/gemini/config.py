@@ -11,13 +11,15 @@ from headstart.dialects.sampling import Sampling
 
 FIELD = "generation_config"
 ANY_JSON = "{}"
+DYNAMIC = -1
+"""A thinking budget: the model decides, as where nothing is said (Google's guide, "Thinking")."""
 MAX_STOPS = 5
 
 Penalty = Annotated[float, Meta(ge=-2.0, le=2.0)]
 
 
 class ThinkingConfig(Struct):
-    """`thinkingConfig`: a model that doesn't think can only be told not to."""
+    """`thinkingConfig`: a model that doesn't think can be told not to, or to decide itself."""
 
     include_thoughts: bool | None = None
     thinking_budget: int | None = None
@@ -106,7 +108,7 @@ def refuse_unable(config: GenerationConfig, model: str) -> None:
     field = f"{FIELD}.thinking_config"
     if thinking.include_thoughts:
         raise invalid(f"Thinking is not enabled for models/{model}", field)
-    if thinking.thinking_budget:
+    if thinking.thinking_budget not in (None, 0, DYNAMIC):
         raise invalid("Thinking budget is not supported for this model.", field)
     if thinking.thinking_level not in (None, "THINKING_LEVEL_UNSPECIFIED"):
         raise invalid("Thinking level is not supported for this model.", field)
