@@ -2,22 +2,21 @@
 
 from typing import Any
 
+from headstart.dialects.written import by_class
 from headstart.ledger.account import Account
 
-LONG = "1h"
+CLASSES = ("5m", "1h")
 
 
 def render_usage(account: Account) -> dict[str, Any]:
     """The `usage` object. `input_tokens` excludes what was read and written (rule A10)."""
-    written = sum(account.written.values())
-    long = account.written.get(LONG, 0)
+    written = by_class(account.written, CLASSES)
     return {
         "input_tokens": account.fresh,
-        "cache_creation_input_tokens": written,
+        "cache_creation_input_tokens": sum(written.values()),
         "cache_read_input_tokens": account.read,
         "cache_creation": {
-            "ephemeral_5m_input_tokens": written - long,
-            "ephemeral_1h_input_tokens": long,
+            f"ephemeral_{name}_input_tokens": tokens for name, tokens in written.items()
         },
         "output_tokens": account.output,
         "service_tier": "standard",

@@ -2,20 +2,21 @@
 
 from typing import Any
 
+from headstart.dialects.openai.cache_options import LIFETIMES
+from headstart.dialects.written import by_class
 from headstart.ledger.account import Account
 
 
 def response_usage(account: Account) -> dict[str, Any]:
     """`input_tokens` includes what was cached and written (rule O9)."""
-    written = account.written
     details: dict[str, Any] = {
         "cached_tokens": account.read,
-        "cache_write_tokens": sum(written.values()),
+        "cache_write_tokens": sum(account.written.values()),
     }
-    if written:
+    if account.written:
+        written = by_class(account.written, LIFETIMES)
         details["cache_write_tokens_details"] = {
-            "ttl_30m_tokens": written.get("30m", 0),
-            "ttl_12h_tokens": written.get("12h", 0),
+            f"ttl_{name}_tokens": tokens for name, tokens in written.items()
         }
     return {
         "input_tokens": account.prompt,
