@@ -18,7 +18,9 @@ def create(
     contents: Contents, name: str = "cachedContents/a", **changes: Any
 ) -> CachedContent[str]:
     fields = {"owner": "me", "model": "models/m", "tokens": 5000, "minimum": 1024, "now": 0.0}
-    return contents.create(name, "body", **{**fields, **changes})
+    content = contents.create(name, "body", **{**fields, **changes})
+    contents.ready(name)
+    return content
 
 
 def refusal(call: Callable[[], object]) -> tuple[int, str | None, str]:
@@ -194,6 +196,20 @@ def test_g9_storage_is_told_once_for_the_time_it_is_held() -> None:
         (2 * HOUR, 7_200_000, 7_200_000),
     ]
     assert contents.collect(20 * HOUR) == []
+
+
+def test_g9_nothing_is_due_for_what_never_got_ready() -> None:
+    contents = Contents()
+    fields: dict[str, Any] = {"owner": "me", "model": "models/m", "tokens": 10, "minimum": 1}
+    for name in ("failed", "slow", "late"):
+        contents.create(name, "body", now=0.0, ttl=100.0, **fields)
+    contents.delete("failed", owner="me", now=5.0)
+    assert contents.collect(10.0) == []
+    contents.ready("slow")
+    assert hours(contents.collect(20.0)) == [(0.0, 200, 200)]
+    contents.collect(100.0)
+    contents.ready("late")  # It is over, and forgotten.
+    assert contents.collect(200.0) == []
 
 
 def test_g9_an_hour_of_the_clock_is_told_whole_each_time_and_what_is_new_of_it() -> None:

@@ -87,6 +87,7 @@ def test_one_document_asked_many_times_is_read_whole_each_time_and_stored_for_it
         minimum=1024,
         now=0.0,
     )
+    contents.ready("cachedContents/a")
     for minute in (1, 20, 59):
         kept = contents.use("cachedContents/a", owner="acme", model="models/m", now=minute * 60.0)
         through = asked(kept.tokens + 15, content=kept.name, content_tokens=kept.tokens)

@@ -283,6 +283,7 @@ def test_what_the_budget_has_no_room_for_is_refused_and_leaves_nothing(start_rea
     assert "memory" in message
     assert server.get("/v1beta/cachedContents").json() == {}
     assert pins(server) == []
+    assert "account_token_seconds_total{" not in server.get("/metrics").text, "no rent is due"
 
 
 @pytest.mark.parametrize("model", ["gemini-4-argon", "claude-sonnet-4-5"])

@@ -52,9 +52,12 @@ class _Held(Generic[Body]):
     serial: int
     billed: float
     """Its storage is told up to this time."""
+    ready: bool = False
 
     def bill(self, now: float) -> Iterator[Storage]:
         content, end = self.content, min(now, self.content.expires)
+        if not self.ready:
+            return
         while self.billed < end:
             hour = self.billed // HOUR * HOUR
             since, until = max(content.created, hour), min(end, hour + HOUR)
@@ -95,7 +98,8 @@ class CachedContents(Generic[Body]):
     ) -> CachedContent[Body]:
         """Keep `body` under a name that nobody has. `minimum`: of the model (G5).
 
-        Raises Refusal if it is too small or its end is misplaced.
+        Nothing is due for it until it is `ready`. Raises Refusal if it is too small or its end is
+        misplaced.
         """
         if tokens < minimum:
             raise _invalid(
@@ -119,6 +123,11 @@ class CachedContents(Generic[Body]):
         self._serial += 1
         self._held[name] = _Held(content, self._serial, billed=now)
         return content
+
+    def ready(self, name: str) -> None:
+        """It is computed: its storage is due, from its creation on."""
+        if name in self._held:
+            self._held[name].ready = True
 
     def get(self, name: str, *, owner: str, now: float) -> CachedContent[Body]:
         """Raises Refusal, always the same, for what is unknown, over, deleted or another's (G8)."""

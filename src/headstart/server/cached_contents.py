@@ -43,7 +43,7 @@ async def create(ctx: Context, call: Call) -> Response:
     try:
         sent = ctx.sent(call, raw, lambda _: told(content))
         headers = await while_connected(call.receive, _compute(ctx, call, content, sent))
-        ctx.contents.hold(content, ctx.now())
+        ctx.contents.ready(content, ctx.now())
     except BaseException:
         with suppress(Refusal):
             ctx.contents.delete(name, owner=owner, now=ctx.now())

@@ -65,6 +65,11 @@ class Contents:
             display_name=asked.display_name,
         )
 
+    def ready(self, content: Content, now: float) -> None:
+        """Its KV is there: keep it to its end. Raises ApiError 429 as `hold` does."""
+        self.hold(content, now)
+        self._contracts.ready(content.name)
+
     def get(self, name: str, *, owner: str, now: float) -> Content:
         """Raises Refusal."""
         return self._contracts.get(name, owner=owner, now=now)
