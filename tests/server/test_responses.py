@@ -52,7 +52,7 @@ def test_a_response_repeats_what_was_asked(live: Any) -> None:
         "prompt_cache_key": "k",
         "safety_identifier": "s",
         "top_p": 0.5,
-        "reasoning": {"effort": "low"},
+        "reasoning": {"effort": "low", "summary": "auto"},
         "tools": [WEATHER],
         "tool_choice": "none",
         "truncation": "disabled",
@@ -63,7 +63,7 @@ def test_a_response_repeats_what_was_asked(live: Any) -> None:
         if name not in ("tools", "reasoning"):
             assert told[name] == value, name
     assert told["tools"] == [WEATHER | {"description": None}]
-    assert told["reasoning"]["effort"] == "low"
+    assert told["reasoning"] == {"effort": "low", "summary": "auto"}
     assert told["max_output_tokens"] == 24
     assert told["usage"]["output_tokens"] == 24
     assert told["usage"]["output_tokens_details"] == {"reasoning_tokens": 0}

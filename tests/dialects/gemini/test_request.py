@@ -79,6 +79,9 @@ def test_a_model_that_does_not_think_may_be_told_not_to_or_to_decide(
 ) -> None:
     """What it decides is what it does where nothing is said: Google's default is -1."""
     assert config(thinkingConfig={name: budget}) == config()
+    if budget != 0:
+        assert config(thinkingConfig={name: budget, "includeThoughts": True}) == config()
+    assert config(thinkingConfig={"includeThoughts": True}) == config()
 
 
 @pytest.mark.parametrize(
@@ -107,7 +110,10 @@ def test_an_answer_may_have_a_schema(fields: dict[str, Any], schema: str | None)
         ({"thinkingConfig": {"thinking_budget": -2}}, "Thinking budget is not supported for this"),
         ({"thinkingConfig": {"thinking_budget": 1}}, "Thinking budget is not supported for this"),
         ({"thinkingConfig": {"thinkingLevel": "LOW"}}, "Thinking level is not supported for this"),
-        ({"thinkingConfig": {"includeThoughts": True}}, "Thinking is not enabled for models/m"),
+        (
+            {"thinkingConfig": {"includeThoughts": True, "thinkingBudget": 0}},
+            "Thinking is not enabled for models/m",
+        ),
         ({"responseModalities": ["IMAGE"]}, "TEXT"),
         ({"speechConfig": {}}, "speech_config"),
         ({"responseMimeType": "text/x.enum"}, "text/x.enum is not supported"),

@@ -19,7 +19,11 @@ Penalty = Annotated[float, Meta(ge=-2.0, le=2.0)]
 
 
 class ThinkingConfig(Struct):
-    """`thinkingConfig`: a model that doesn't think can be told not to, or to decide itself."""
+    """`thinkingConfig`: a model that doesn't think can be told not to, or to decide itself.
+
+    Thoughts are included where there are any (google-genai's `ThinkingConfig`), unless it is told
+    not to think as well.
+    """
 
     include_thoughts: bool | None = None
     thinking_budget: int | None = None
@@ -106,7 +110,7 @@ def refuse_unable(config: GenerationConfig, model: str) -> None:
     """Turn away what a text model that doesn't think can't do. Raises ApiError 400."""
     thinking = config.thinking_config or ThinkingConfig()
     field = f"{FIELD}.thinking_config"
-    if thinking.include_thoughts:
+    if thinking.include_thoughts and thinking.thinking_budget == 0:
         raise invalid(f"Thinking is not enabled for models/{model}", field)
     if thinking.thinking_budget not in (None, 0, DYNAMIC):
         raise invalid("Thinking budget is not supported for this model.", field)

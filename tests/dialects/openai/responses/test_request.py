@@ -119,9 +119,14 @@ def test_stab_10_a_history_is_never_trimmed_for_the_client() -> None:
         ({"top_logprobs": 21}, "top_logprobs", "20"),
         ({"temperature": 2.1}, "temperature", "temperature"),
         (
-            {"reasoning": {"summary": "auto"}},
+            {"reasoning": {"mode": "pro"}},
+            "reasoning.mode",
+            "Unsupported parameter: 'reasoning.mode' is not supported with this model.",
+        ),
+        (
+            {"reasoning": {"summary": "long"}},
             "reasoning.summary",
-            "Unsupported parameter: 'reasoning.summary' is not supported with this model.",
+            "Invalid value: 'long'. Supported values are: 'auto', 'concise', and 'detailed'.",
         ),
         ({"reasoning": {"effort": "big"}}, "reasoning.effort", "Invalid value: 'big'."),
         ({"text": {"verbosity": "big"}}, "text.verbosity", "Invalid value: 'big'."),

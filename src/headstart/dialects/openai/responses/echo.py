@@ -26,7 +26,10 @@ def echo(
         "previous_response_id": prompt.previous_response_id,
         "prompt_cache_key": create.prompt_cache_key,
         "prompt_cache_retention": create.prompt_cache_retention,
-        "reasoning": {"effort": reasoning.effort if reasoning else None, "summary": None},
+        "reasoning": {
+            "effort": reasoning.effort if reasoning else None,
+            "summary": reasoning.summary if reasoning else None,
+        },
         "safety_identifier": create.safety_identifier,
         "store": create.store is not False,
         "temperature": 1.0 if create.temperature is None else create.temperature,

@@ -6,7 +6,7 @@ from typing import Any
 
 from headstart.dialects.body import convert
 from headstart.dialects.chat import Part, ToolChoice
-from headstart.dialects.errors import ApiError, invalid
+from headstart.dialects.errors import invalid
 from headstart.dialects.openai.parts import text_part, tool_part
 from headstart.dialects.openai.prompt_settings import EFFORTS, VERBOSITIES
 from headstart.dialects.openai.responses.fields import PromptFields, Reasoning, Text
@@ -21,6 +21,9 @@ from headstart.dialects.openai.responses.tools import (
 from headstart.dialects.openai.responses.turn import Past
 from headstart.dialects.openai.values import choose
 from headstart.text.chat import Conversation, Message
+
+SUMMARIES = ("auto", "concise", "detailed")
+"""Of what a model thought; this one doesn't, so there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,16 +105,8 @@ def _check(fields: PromptFields) -> None:
     choose(reasoning.effort, EFFORTS, "reasoning.effort")
     choose(text.verbosity, VERBOSITIES, "text.verbosity")
     choose(reasoning.context, ("auto", "current_turn", "all_turns"), "reasoning.context")
-    beyond = {
-        "reasoning.summary": reasoning.summary is not None,
-        "reasoning.generate_summary": reasoning.generate_summary is not None,
-        "reasoning.mode": reasoning.mode not in (None, "standard"),
-    }
-    for path, asked in beyond.items():
-        if asked:
-            raise _beyond(path)
-
-
-def _beyond(path: str) -> ApiError:
-    message = f"Unsupported parameter: '{path}' is not supported with this model."
-    return invalid(message, path, "unsupported_parameter")
+    choose(reasoning.summary, SUMMARIES, "reasoning.summary")
+    choose(reasoning.generate_summary, SUMMARIES, "reasoning.generate_summary")
+    if reasoning.mode not in (None, "standard"):
+        message = "Unsupported parameter: 'reasoning.mode' is not supported with this model."
+        raise invalid(message, "reasoning.mode", "unsupported_parameter")
