@@ -189,13 +189,13 @@ def test_g9_storage_is_told_once_for_the_time_it_is_held() -> None:
     contents = Contents()
     create(contents, tokens=2000, ttl=3 * HOUR)
     first = Storage("me", "cachedContents/a", "models/m", 0.0, 7_200_000, 7_200_000)
-    assert contents.collect(HOUR) == [first]
-    assert contents.collect(HOUR) == []
+    assert list(contents.collect(HOUR)) == [first]
+    assert list(contents.collect(HOUR)) == []
     assert hours(contents.collect(10 * HOUR)) == [
         (HOUR, 7_200_000, 7_200_000),
         (2 * HOUR, 7_200_000, 7_200_000),
     ]
-    assert contents.collect(20 * HOUR) == []
+    assert list(contents.collect(20 * HOUR)) == []
 
 
 def test_g9_nothing_is_due_for_what_never_got_ready() -> None:
@@ -204,12 +204,31 @@ def test_g9_nothing_is_due_for_what_never_got_ready() -> None:
     for name in ("failed", "slow", "late"):
         contents.create(name, "body", now=0.0, ttl=100.0, **fields)
     contents.delete("failed", owner="me", now=5.0)
-    assert contents.collect(10.0) == []
+    assert hours(contents.collect(10.0)) == []
     contents.ready("slow")
     assert hours(contents.collect(20.0)) == [(0.0, 200, 200)]
-    contents.collect(100.0)
+    assert hours(contents.collect(100.0)) == [(0.0, 1000, 800)]
     contents.ready("late")  # It is over, and forgotten.
-    assert contents.collect(200.0) == []
+    assert hours(contents.collect(200.0)) == []
+
+
+def test_g9_what_is_left_off_is_told_the_next_time() -> None:
+    """Others may change between two pieces what is being told."""
+    contents = Contents()
+    for name in "abcd":
+        create(contents, name, tokens=1, minimum=1, ttl=10.0 if name == "d" else 100.0)
+    contents.delete("a", owner="me", now=4.0)
+    contents.delete("b", owner="me", now=5.0)
+    told = [next(contents.collect(20.0))]
+    begun = contents.collect(20.0)
+    told += [next(begun), next(begun)]
+    contents.delete("c", owner="me", now=21.0)
+    told += begun
+    told += contents.collect(30.0)
+    sums = dict.fromkeys("abcd", 0)
+    for held in told:
+        sums[held.name] += held.added
+    assert sums == {"a": 4, "b": 5, "c": 21, "d": 10}
 
 
 def test_g9_an_hour_of_the_clock_is_told_whole_each_time_and_what_is_new_of_it() -> None:
@@ -260,5 +279,5 @@ def test_g9_storage_ends_with_the_deletion_and_follows_a_moved_end() -> None:
 def test_what_is_over_is_forgotten_and_its_name_free() -> None:
     contents = Contents()
     create(contents, ttl=1.0)
-    contents.collect(1.0)
+    assert len(list(contents.collect(1.0))) == 1
     assert create(contents, now=2.0)

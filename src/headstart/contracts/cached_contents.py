@@ -194,17 +194,18 @@ class CachedContents(Generic[Body]):
         self.get(name, owner=owner, now=now)
         self._ended += self._held.pop(name).bill(now)
 
-    def collect(self, now: float) -> list[Storage]:
+    def collect(self, now: float) -> Iterator[Storage]:
         """The hours in which anything was held since the last call (G9). What is over is forgotten.
 
-        Hours begin with the clock's: an hour's price and its place in a report are one.
+        Hours begin with the clock's: an hour's price and its place in a report are one. It may be
+        left off anywhere: what was not told yet is told the next time.
         """
-        storage, self._ended = self._ended, []
+        while self._ended:
+            yield self._ended.pop()
         for held in [*self._held.values()]:
-            storage += held.bill(now)
+            yield from held.bill(now)
             if held.content.expires <= now:
-                del self._held[held.content.name]
-        return storage
+                self._held.pop(held.content.name, None)
 
     def _living(self, owner: str, now: float) -> Iterator[_Held[Body]]:
         for held in self._held.values():

@@ -87,7 +87,8 @@ class App(Starlette):
         """Do so until cancelled, so that a crash loses no more of it than of requests."""
         while True:
             await asyncio.sleep(INTERVAL_SECONDS)
-            self.bill()
+            for _ in self._ctx.contents.bill_by_pieces(self._ctx.now()):
+                await asyncio.sleep(0)
 
 
 def create_app(

@@ -4,6 +4,7 @@ from array import array
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 
 from headstart.contracts.cached_contents import CachedContent, CachedContents, Storage
 from headstart.dialects.errors import ApiError
@@ -17,6 +18,10 @@ from headstart.server.terms import AllTerms
 
 MOST = 1000
 """Resources of one tenant; each may hold a pin."""
+
+
+PIECE = 100
+"""Resources whose storage is written down in one go, which takes a few milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +115,15 @@ class Contents:
 
     def bill(self, now: float) -> None:
         """Write down what was stored since the last time, and forget what is over (rule G9)."""
+        for _ in self.bill_by_pieces(now):
+            pass
+
+    def bill_by_pieces(self, now: float) -> Iterator[None]:
+        """Do so a piece at a time, for whoever has other things to do in between."""
         held = self._contracts.collect(now)
-        self._books.add_storage([(self._row(storage), storage.added) for storage in held])
+        while piece := list(islice(held, PIECE)):
+            self._books.add_storage([(self._row(storage), storage.added) for storage in piece])
+            yield
 
     def hold(self, content: Content, now: float) -> None:
         """Keep its KV to its end. Raises ApiError 429 where the tenant's budget has no room."""
