@@ -119,18 +119,20 @@ def test_messages_are_those_of_the_request(walled: Any) -> None:
         {"role": "assistant", "content": None, "tool_calls": [call]},
         {"role": "tool", "content": "sun", "tool_call_id": "c1"},
         {"role": "assistant", "content": "Sunny."},
+        {"role": "assistant", "content": [{"type": "refusal", "refusal": "No."}]},
         HELLO,
     ]
     client = walled.client("ka", strict=False)
     sent = create(client, messages=said, tools=[TOOL])
     listed = client.chat.completions.messages.list
     found = list(listed(sent.id))
-    assert [message.id for message in found] == [f"{sent.id}-{i}" for i in range(6)]
+    assert [message.id for message in found] == [f"{sent.id}-{i}" for i in range(7)]
     assert [message.role for message in found] == [message["role"] for message in said]
     assert [message.content for message in found] == [
-        "Be brief.", None, None, "sun", "Sunny.", "Hello"
+        "Be brief.", None, None, "sun", "Sunny.", None, "Hello"
     ]  # fmt: skip
     assert [part.to_dict() for part in found[1].content_parts] == parts
+    assert (found[5].refusal, found[5].content_parts) == ("No.", None)
     assert [each.to_dict() for each in found[2].tool_calls] == [call]
     assert found[0].to_dict()["name"] == "boss"
     assert found[3].to_dict()["tool_call_id"] == "c1"

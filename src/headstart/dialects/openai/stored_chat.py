@@ -142,16 +142,18 @@ def chat_not_found(name: str) -> ApiError:
 
 
 def _message(name: str, raw: Mapping[str, Any]) -> dict[str, Any]:
-    content, parts = raw.get("content"), None
+    content, parts, refusals = raw.get("content"), None, []
     if isinstance(content, list):
-        content, parts = None, content
+        parts = [part for part in content if part["type"] != "refusal"]
+        refusals = [part["refusal"] for part in content if part["type"] == "refusal"]
+        content = None
     calls = {key: raw[key] for key in ("tool_calls", "tool_call_id") if key in raw}
     return {
         "id": name,
         "role": raw["role"],
         "content": content,
-        "content_parts": parts,
+        "content_parts": parts or None,
         "name": raw.get("name"),
-        "refusal": None,
+        "refusal": "\n".join(refusals) or None,
         **calls,
     }
