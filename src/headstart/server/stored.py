@@ -3,6 +3,7 @@
 from starlette.responses import Response
 
 from headstart.dialects.openai.listing import list_items, parse_page
+from headstart.dialects.openai.responses.listed import Listed
 from headstart.dialects.openai.responses.refusals import (
     not_cancellable,
     not_streamable,
@@ -39,8 +40,8 @@ async def cancel(ctx: Context, call: Call) -> Response:
 async def input_items(ctx: Context, call: Call) -> Response:
     """The items of its own request, page by page. Raises ApiError 404 and 400."""
     page = parse_page(call.request.query_params)
-    items = [(listed.id, listed.shown()) for listed in _turn(ctx, call).said.items]
-    return json_response(list_items(items, page))
+    items = _turn(ctx, call).said.items
+    return json_response(list_items(items, page, lambda each: each.id, Listed.shown))
 
 
 def _turn(ctx: Context, call: Call) -> Turn:

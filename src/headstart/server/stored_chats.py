@@ -4,7 +4,7 @@ import msgspec
 from starlette.responses import Response
 
 from headstart.dialects.openai.listing import list_items, parse_page
-from headstart.dialects.openai.stored_chat import StoredChat, parse_update, parse_wanted
+from headstart.dialects.openai.stored_chat import Said, StoredChat, parse_update, parse_wanted
 from headstart.server.call import Call
 from headstart.server.context import Context
 from headstart.server.kept_chats import KeptChats
@@ -16,8 +16,8 @@ async def list_all(ctx: Context, call: Call) -> Response:
     query = call.request.query_params
     page = parse_page(query, "asc")
     found = parse_wanted(query.multi_items()).among(_chats(ctx, call))
-    items = [(chat.id, msgspec.Raw(chat.body)) for chat in found]
-    return json_response(list_items(items, page))
+    listed = list_items(found, page, lambda chat: chat.id, lambda chat: msgspec.Raw(chat.body))
+    return json_response(listed)
 
 
 async def retrieve(ctx: Context, call: Call) -> Response:
@@ -44,8 +44,8 @@ async def delete(ctx: Context, call: Call) -> Response:
 async def messages(ctx: Context, call: Call) -> Response:
     """Those of its request, page by page. Raises ApiError 404 and 400."""
     page = parse_page(call.request.query_params, "asc")
-    shown = _chats(ctx, call).get(_name(call)).shown_messages()
-    return json_response(list_items([(message["id"], message) for message in shown], page))
+    said = _chats(ctx, call).get(_name(call)).said()
+    return json_response(list_items(said, page, lambda each: each.id, Said.shown))
 
 
 def _chats(ctx: Context, call: Call) -> KeptChats:

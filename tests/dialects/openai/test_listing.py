@@ -11,7 +11,7 @@ ITEMS = [{"id": str(number)} for number in range(25)]
 
 
 def page(**query: str) -> dict[str, Any]:
-    return list_items([(item["id"], item) for item in ITEMS], parse_page(query))
+    return list_items(ITEMS, parse_page(query), lambda item: item["id"], dict)
 
 
 def test_pages_in_a_row_are_all_items_once() -> None:

@@ -1,11 +1,13 @@
 """A page of what is kept."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from headstart.dialects.errors import invalid
 from headstart.dialects.openai.values import choose
+
+Thing = TypeVar("Thing")
 
 DEFAULT_LIMIT = 20
 MOST = 100
@@ -32,13 +34,15 @@ def parse_page(query: Mapping[str, str], order: str = "desc") -> Page:
     return Page(int(limit), order == "desc", query.get("after"))
 
 
-def list_items(items: Sequence[tuple[str, Any]], page: Page) -> dict[str, Any]:
-    """The page of `items`, each with its id, the oldest first.
+def list_items(
+    items: Sequence[Thing], page: Page, name: Callable[[Thing], str], show: Callable[[Thing], Any]
+) -> dict[str, Any]:
+    """The page of `items`, which are the oldest first. Only what is on it is shown.
 
-    Raises ApiError 400 where `after` is none of them.
+    Raises ApiError 400 where `after` is the name of none of them.
     """
     ordered = list(reversed(items)) if page.newest_first else list(items)
-    ids = [name for name, _ in ordered]
+    ids = [name(item) for item in ordered]
     begin = 0
     if page.after is not None:
         if page.after not in ids:
@@ -47,7 +51,7 @@ def list_items(items: Sequence[tuple[str, Any]], page: Page) -> dict[str, Any]:
     end = begin + page.limit
     return {
         "object": "list",
-        "data": [item for _, item in ordered[begin:end]],
+        "data": [show(item) for item in ordered[begin:end]],
         "first_id": next(iter(ids[begin:end]), ""),
         "last_id": next(iter(ids[begin:end][::-1]), ""),
         "has_more": end < len(ids),

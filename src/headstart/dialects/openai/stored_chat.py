@@ -55,15 +55,38 @@ class StoredChat:
     messages: bytes
     """Those of its request, in JSON."""
 
-    def shown_messages(self) -> list[dict[str, Any]]:
-        """Each with its own id."""
+    def said(self) -> list["Said"]:
+        """The messages, each with its own id."""
         messages: list[dict[str, Any]] = msgspec.json.decode(self.messages)
-        return [_message(f"{self.id}-{i}", each) for i, each in enumerate(messages)]
+        return [Said(f"{self.id}-{i}", each) for i, each in enumerate(messages)]
 
     def with_metadata(self, metadata: Mapping[str, str]) -> "StoredChat":
         """The same completion, and other metadata instead of its own."""
         body = msgspec.json.decode(self.body) | {"metadata": metadata}
         return replace(self, metadata=metadata, body=msgspec.json.encode(body))
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A message of the request that a completion answered."""
+
+    id: str
+    raw: Mapping[str, Any]
+
+    def shown(self) -> dict[str, Any]:
+        """As JSON. A content of parts is shown as parts, and a refusal apart from them."""
+        raw, content = self.raw, self.raw.get("content")
+        parts = content if isinstance(content, list) else []
+        refusals = [part["refusal"] for part in parts if part["type"] == "refusal"]
+        return {
+            "id": self.id,
+            "role": raw["role"],
+            "content": None if isinstance(content, list) else content,
+            "content_parts": [part for part in parts if part["type"] != "refusal"] or None,
+            "name": raw.get("name"),
+            "refusal": "\n".join(refusals) or None,
+            **{key: raw[key] for key in ("tool_calls", "tool_call_id") if key in raw},
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,21 +162,3 @@ def parse_update(body: bytes) -> Mapping[str, str]:
 def chat_not_found(name: str) -> ApiError:
     """None of this tenant's, not kept, or no more."""
     return ApiError(404, f"Chat completion with id '{name}' not found.")
-
-
-def _message(name: str, raw: Mapping[str, Any]) -> dict[str, Any]:
-    content, parts, refusals = raw.get("content"), None, []
-    if isinstance(content, list):
-        parts = [part for part in content if part["type"] != "refusal"]
-        refusals = [part["refusal"] for part in content if part["type"] == "refusal"]
-        content = None
-    calls = {key: raw[key] for key in ("tool_calls", "tool_call_id") if key in raw}
-    return {
-        "id": name,
-        "role": raw["role"],
-        "content": content,
-        "content_parts": parts or None,
-        "name": raw.get("name"),
-        "refusal": "\n".join(refusals) or None,
-        **calls,
-    }
