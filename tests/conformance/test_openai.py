@@ -634,3 +634,37 @@ def test_the_guides_example_of_12000_and_15000_tokens(tiny_checkpoint: Callable[
     assert one.pair == (0, 12_000)
     assert two.pair == (12_000, 3_000)
     assert (one.total, two.total) == (12_000 + beyond, 15_000 + beyond)
+
+
+def test_a_stored_completion_is_served_to_every_version_of_the_client(side: Side) -> None:
+    """Beyond the checks: the fields of `chat.completions` that only `store: true` gives sense."""
+    chats = side.client.chat.completions
+    hello: Any = [{"role": "user", "content": "Hello"}]
+    sent = chats.create(
+        model=NEW, messages=hello, max_completion_tokens=2, store=True, metadata={"run": "conf"}
+    )
+    (listed,) = chats.list(metadata={"run": "conf"}, model=NEW, order="desc", limit=1).data
+    kept = chats.retrieve(sent.id)
+    assert listed.choices == kept.choices == sent.choices
+    assert kept.usage == sent.usage
+    changed = chats.update(sent.id, metadata={"run": "over"}).model_dump()
+    assert changed["metadata"] == {"run": "over"}
+    assert chats.delete(sent.id).deleted
+    with pytest.raises(openai.NotFoundError):
+        chats.messages.list(sent.id)
+
+
+def test_thoughts_of_the_vendors_models_come_back_without_costing_a_token(side: Side) -> None:
+    """Beyond the checks: `reasoning` items stand in every conversation with a reasoning model."""
+    thought = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAA"}
+    said = [
+        {"role": "user", "content": P("thoughts")},
+        {"role": "assistant", "content": "Yes."},
+        {"role": "user", "content": "Why?"},
+    ]
+    first = side.ask(said[:1])
+    again = side.ask([said[0], thought, *said[1:]])
+    plain = side.ask(said)
+    assert again.cached == first.written > LONG
+    assert plain.total == again.total
+    assert (plain.cached, plain.written) == (again.cached + again.written, 0)

@@ -111,7 +111,7 @@ def test_a_schema_no_grammar_can_express_is_400(live: Any) -> None:
 def test_unknown_paths_and_methods_stay_in_the_envelope(live: Any) -> None:
     with live.http() as http:
         unknown = http.get("/v1/chatter")
-        wrong = http.get("/v1/chat/completions")
+        wrong = http.get("/v1/completions")
         assert (unknown.status_code, envelope(unknown)["code"]) == (404, "unknown_url")
         assert (wrong.status_code, envelope(wrong)["code"]) == (405, "method_not_allowed")
         assert wrong.headers["allow"] == "POST"
