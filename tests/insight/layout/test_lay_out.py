@@ -17,6 +17,7 @@ from headstart.insight.asked.count import Counts, Estimate
 from headstart.insight.asked.piece import EARLY
 from headstart.insight.asked.prompt import to_prompt
 from headstart.insight.asked.read import read
+from headstart.insight.compare.volatile import Suspects
 from headstart.insight.demo.traffic import APPS, EPHEMERAL
 from headstart.insight.layout.bits import by_looks
 from headstart.insight.layout.clauses import Template, clauses
@@ -235,7 +236,7 @@ def test_clauses_and_templates_lose_no_character(texts: list[str]) -> None:
     )
 )
 def test_a_suggested_order_has_the_same_words_and_no_rule_behind_the_user(lines: list[str]) -> None:
-    bits = by_looks(chat("".join([*lines, "Rules."]), "Hello?"))
+    bits = by_looks(chat("".join([*lines, "Rules."]), "Hello?"), Suspects())
     placed = rearranged(bits)
     assert sorted(bit.text for bit in bits) == sorted(each.piece.text for each in placed)
     said = [each.piece for each in placed]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from headstart.insight.asked.asked import Asked
 from headstart.insight.asked.piece import EARLY, Piece
 from headstart.insight.causes import Cause
-from headstart.insight.compare.volatile import suspects
+from headstart.insight.compare.volatile import Suspects
 from headstart.insight.layout.clauses import clauses
 from headstart.insight.layout.segment import Segment
 
@@ -45,7 +45,7 @@ def keys(asked: Asked) -> Iterator[tuple[Key, Piece]]:
         yield (*group, number), piece
 
 
-def by_looks(asked: Asked) -> list[Bit]:
+def by_looks(asked: Asked, suspects: Suspects) -> list[Bit]:
     """One request alone: what is in front of the conversation stays unless it looks otherwise,
     the conversation stays for its session, and the last message is new."""
     last = max((piece.message for piece in asked.pieces if piece.kind not in EARLY), default=-1)
@@ -57,12 +57,17 @@ def by_looks(asked: Asked) -> list[Bit]:
         elif piece.kind == "tool" or piece.media:
             found.append(Bit(key, Segment.ALWAYS, piece, piece.text, seen=False))
         else:
-            found += looked(key, piece, piece.text)
+            found += looked(key, piece, piece.text, suspects)
     return found
 
 
 def looked(
-    key: Key, piece: Piece, text: str, *, only: Sequence[Segment] = tuple(Segment)
+    key: Key,
+    piece: Piece,
+    text: str,
+    suspects: Suspects,
+    *,
+    only: Sequence[Segment] = tuple(Segment),
 ) -> Iterator[Bit]:
     """A text in stretches of clauses that look alike. `only`: what is believed of looks."""
     runs: list[tuple[Segment, str]] = []

@@ -11,6 +11,7 @@ from headstart.insight.asked.count import Counts
 from headstart.insight.asked.count.counter import label
 from headstart.insight.asked.piece import EARLY
 from headstart.insight.asked.prompt import to_prompt
+from headstart.insight.compare.volatile import Suspects
 from headstart.insight.layout.advice import advice
 from headstart.insight.layout.bits import Bit, Key, by_looks
 from headstart.insight.layout.by_data import by_data
@@ -33,20 +34,23 @@ def lay_out(
     requests: Iterable[Asked], counts: Counts, prover: Prover, block: int, show: Show
 ) -> Layout:
     """Every family, by its tokens."""
-    laid = [_family(each, counts, prover, block, show) for each in families(requests)]
+    suspects = Suspects()
+    laid = [_family(each, counts, prover, block, show, suspects) for each in families(requests)]
     laid.sort(key=lambda each: -each.given.prompt)
     return Layout(label(counts.counter), laid)
 
 
-def _family(family: Family, counts: Counts, prover: Prover, block: int, show: Show) -> Laid:
+def _family(
+    family: Family, counts: Counts, prover: Prover, block: int, show: Show, suspects: Suspects
+) -> Laid:
     requests = family.requests
     alone = len(requests) == 1
     if alone:
-        cut = [by_looks(requests[0])]
+        cut = [by_looks(requests[0], suspects)]
         requests = [requests[0], imagined(requests[0], cut[0])]
-        cut.append(by_looks(requests[1]))
+        cut.append(by_looks(requests[1], suspects))
     else:
-        cut = by_data(family)
+        cut = by_data(family, suspects)
     order = [rearranged(bits) for bits in cut]
     profile = prover.profile(requests[0])
     given = prover.cost(requests)
