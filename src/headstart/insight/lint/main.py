@@ -1,6 +1,5 @@
 """Lints for a person or a program: the report on stdout, troubles on stderr."""
 
-import re
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -32,6 +31,7 @@ from headstart.insight.lint.rules import RULES
 from headstart.insight.shown import plain, redacted
 
 TOOL = "headstart lint"
+CANNOT = "cannot be read"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,16 +75,10 @@ def main(given: Given) -> int:
 
 
 def _unread(name: str, error: Unreadable) -> Trouble:
-    """What the error says, with its place taken from its text."""
-    told = _TOLD.fullmatch(str(error).removeprefix(name))
-    if told is None:
-        return Trouble(Place(name), str(error))
-    reason = told[2] if told[2].startswith(_CANNOT) else f"{_CANNOT}: {told[2]}"
-    return Trouble(Place(name, int(told[1]) if told[1] else None), reason)
-
-
-_TOLD = re.compile(r"(?::(\d+))?: (.*)", re.DOTALL)
-_CANNOT = "cannot be read"
+    reason = error.reason
+    if not reason.startswith(CANNOT):
+        reason = f"{CANNOT}: {reason}"
+    return Trouble(Place(name, error.line), reason)
 
 
 def _fix(
