@@ -1,6 +1,7 @@
 """`headstart layout`: segments, order, markers and proof, on requests whose truth is known."""
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -215,6 +216,12 @@ def test_instructions_never_leave_the_system_prompt() -> None:
     requests = [chat(f"{turns[n % 3]}\n{RULES}", f"Question {n}?") for n in range(9)]
     (part,) = only(requests).misplaced
     assert part.to == "at the end of the system prompt, behind what stays longer"
+
+
+@given(st.text() | st.text("a. \n!。？\t", max_size=30))
+def test_clauses_end_where_a_look_at_each_character_finds_it(text: str) -> None:
+    ends = re.compile(r".+?(?:[.!?]\s+|[。！？]\s*|\n+|$)", re.DOTALL)
+    assert clauses(text) == ends.findall(text)
 
 
 @given(st.lists(st.text(max_size=40), min_size=1, max_size=5))

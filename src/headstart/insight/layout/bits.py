@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from headstart.insight.asked.asked import Asked
 from headstart.insight.asked.piece import EARLY, Piece
@@ -16,6 +16,10 @@ Key = tuple[str | int, ...]
 _OF_SESSION = re.compile(r"sess|conv|thread|user|usr|会话|用户", re.IGNORECASE)
 
 
+Runs = Sequence[tuple[Segment, str]]
+"""Stretches of a text; joined they are the text."""
+
+
 @dataclass(frozen=True, slots=True)
 class Bit:
     """A stretch of a piece, or a whole one."""
@@ -26,6 +30,11 @@ class Bit:
     text: str
     seen: bool
     """Whether its segment was seen in the requests; else it is told by its looks."""
+
+    @property
+    def alone(self) -> Piece:
+        """A piece that says this alone: its own where it is a whole one, whose digest is known."""
+        return self.piece if self.text == self.piece.text else replace(self.piece, text=self.text)
 
 
 def keys(asked: Asked) -> Iterator[tuple[Key, Piece]]:
@@ -61,14 +70,18 @@ def by_looks(asked: Asked, suspects: Suspects) -> list[Bit]:
     return found
 
 
-def looked(
-    key: Key,
-    piece: Piece,
-    text: str,
-    suspects: Suspects,
-    *,
-    only: Sequence[Segment] = tuple(Segment),
-) -> Iterator[Bit]:
+def looked(key: Key, piece: Piece, text: str, suspects: Suspects) -> Iterator[Bit]:
+    """A text in stretches of clauses that look alike."""
+    return in_runs(key, piece, runs_of(text, suspects))
+
+
+def in_runs(key: Key, piece: Piece, runs: Runs) -> Iterator[Bit]:
+    """Stretches of a piece."""
+    for number, (segment, said) in enumerate(runs):
+        yield Bit((*key, "look", number), segment, piece, said, seen=False)
+
+
+def runs_of(text: str, suspects: Suspects, *, only: Sequence[Segment] = tuple(Segment)) -> Runs:
     """A text in stretches of clauses that look alike. `only`: what is believed of looks."""
     runs: list[tuple[Segment, str]] = []
     at = 0
@@ -82,8 +95,7 @@ def looked(
         else:
             runs.append((segment, clause))
         at = end
-    for number, (segment, said) in enumerate(runs):
-        yield Bit((*key, "look", number), segment, piece, said, seen=False)
+    return runs
 
 
 def _segment(cause: Cause, text: str) -> Segment:

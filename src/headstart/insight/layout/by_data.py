@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from headstart.insight.asked.piece import Piece
 from headstart.insight.compare.volatile import Suspects
-from headstart.insight.layout.bits import Bit, Key, keys, looked
+from headstart.insight.layout.bits import Bit, Key, Runs, in_runs, keys, runs_of
 from headstart.insight.layout.clauses import Template
 from headstart.insight.layout.families import Family
 from headstart.insight.layout.segment import Segment
@@ -60,6 +60,7 @@ def _cut(
         values = {i: said[number] for i, said in parts.items() if len(said) == usual}
         segments.append(_stays(family, values, spoken=key[0] == "message"))
     found: dict[int, list[Bit]] = {}
+    runs: dict[str, Runs] = {}
     one_day = len({family.day(index) for index in held}) == 1
     for index, said in parts.items():
         piece = held[index]
@@ -72,8 +73,9 @@ def _cut(
                 continue
             if number % 2 and one_day and key[0] == "system":
                 # No other day was seen, so a date tells of itself alone.
-                place, days = (*key, number), (Segment.DAILY,)
-                bits += _seen(looked(place, piece, text, suspects, only=days))
+                if text not in runs:
+                    runs[text] = runs_of(text, suspects, only=(Segment.DAILY,))
+                bits += _seen(in_runs((*key, number), piece, runs[text]))
             else:
                 bits.append(Bit((*key, number), segments[number], piece, text, seen=True))
         found[index] = bits

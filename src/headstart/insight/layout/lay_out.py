@@ -19,7 +19,7 @@ from headstart.insight.layout.document import Gap, Laid, Layout, Marker, Part, S
 from headstart.insight.layout.edges import BY_MARKS
 from headstart.insight.layout.families import Family, families
 from headstart.insight.layout.proof import Marking, Prover, edge_indices, marked
-from headstart.insight.layout.rearrange import Placed, as_given, leaves, rearranged
+from headstart.insight.layout.rearrange import Placed, as_given, leaves, rearranged, request
 from headstart.insight.layout.segment import Segment
 from headstart.insight.shown import Show
 from headstart.ledger import Profile
@@ -157,7 +157,7 @@ def _to(bit: Bit) -> str:
 
 
 def _tokens(bit: Bit, counts: Counts) -> int:
-    return counts.tokens(replace(bit.piece, text=bit.text))
+    return counts.tokens(bit.alone)
 
 
 def _sizes(order: Sequence[Sequence[Placed]], counts: Counts, block: int) -> list[Size]:
@@ -185,18 +185,18 @@ def _markers(
     """Those of the last request; none where the vendor takes none, or none pays."""
     if profile.contract not in BY_MARKS:
         return []
-    last = marked(requests[-1:], order[-1:], profile, marking)[0]
-    ends = to_prompt(last, counts).ends
+    plain = to_prompt(request(requests[-1], order[-1]), counts)
+    last = marked(plain, order[-1], profile, marking)
     edges = set(edge_indices(order[-1], profile))
     return [
         Marker(
             order[-1][index].segment.title if index in edges else "conversation",
-            piece.pointer,
-            ends[index],
-            piece.mark.ttl or profile.default_lifetime or "",
+            order[-1][index].piece.pointer,
+            last.ends[index],
+            block.mark.ttl or profile.default_lifetime or "",
         )
-        for index, piece in enumerate(last.pieces)
-        if piece.mark is not None and ends[index] >= profile.minimum
+        for index, block in enumerate(last.blocks)
+        if block.mark is not None and last.ends[index] >= profile.minimum
     ]
 
 
