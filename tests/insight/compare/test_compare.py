@@ -11,6 +11,8 @@ LONG = [
 ]
 TOOLS = [f"{name} " + f'{{"type": "object", "of": "{name}"}}' * 8 for name in "abc"]
 
+BILLING = "x-anthropic-billing-header: cc_version=2.1.119"
+
 
 def cause(before: Any, after: Any) -> Cause | None:
     found = compare(before, after)
@@ -65,6 +67,11 @@ def test_two_templates_that_share_nothing_break_nothing() -> None:
         ("Request req_8Kd72hQz01", "Request req_m2Pw93xUvB", Cause.IDENTIFIER),
         ("This is turn 17.", "This is turn 18.", Cause.COUNTER),
         ("seed: 848201", "seed: 120044", Cause.NONCE),
+        (f"{BILLING} cc_entrypoint=cli; cch=a7754;", f"{BILLING} cc_entrypoint=cli; cch=0aaa9;",
+         Cause.CLIENT_LINE),
+        (f"{BILLING}.47e; cch=a7754;", f"{BILLING}.f01; cch=a7754;", Cause.CLIENT_LINE),
+        (f"{BILLING} cc_entrypoint=claude-agent-sdk-python; cch=36ee5;",
+         f"{BILLING} cc_entrypoint=claude-agent-sdk-python; cch=0aaa9;", Cause.CLIENT_LINE),
         ("You are Ada, the calm helper.", "You are Ada, the swift helper.", Cause.WORDING),
         ("Be kind.\r\nBe brief.\r\n", "Be kind.\nBe brief.\n", Cause.LINE_ENDS),
         ("Café rules", "Cafe\u0301 rules", Cause.UNICODE_FORM),

@@ -7,6 +7,7 @@ from headstart.insight.compare.volatile import Suspects, suspects, value_at
 
 MAIL = "Mon, 30 Nov 2026 09:14:03 +0000"
 UUID = "0f8fad5b-d9cb-469f-a165-70867728950e"
+BILLING = "x-anthropic-billing-header: cc_version=2.1.119.47e; cc_entrypoint=cli; cch=a7754;"
 LINES = ["Current time: 9:03 AM", f"request id {UUID}", "Today is 2026-11-30", "nonce: 9f3a77"]
 
 
@@ -23,6 +24,7 @@ LINES = ["Current time: 9:03 AM", f"request id {UUID}", "Today is 2026-11-30", "
         ("今天是2026年11月30日 星期一", Cause.DATE, "2026年11月30日 星期一"),
         (f"request id {UUID}", Cause.IDENTIFIER, UUID),
         ("nonce: 9f3a77", Cause.NONCE, "nonce: 9f3a77"),
+        (BILLING, Cause.CLIENT_LINE, BILLING),
         ("You are on turn 17 of this chat", Cause.COUNTER, "turn 17"),
         ("Current time: 9:03 AM", Cause.CLOCK, "9:03 AM"),
         ("It is now 9am in Berlin", Cause.CLOCK, "9am"),

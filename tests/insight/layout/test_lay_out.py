@@ -100,6 +100,13 @@ def test_documents_that_change_stay_instructions_and_only_go_behind_the_others()
     assert family.suggested.read >= 19 * ((always - 128) // 128 * 128)
 
 
+def test_the_line_of_a_client_belongs_nowhere() -> None:
+    line = "x-anthropic-billing-header: cc_version=2.1.119.47e; cc_entrypoint=cli; cch="
+    requests = [chat(f"{line}a77{n};\n{RULES}", f"Question {n}?") for n in range(5)]
+    (part,) = only(requests).misplaced
+    assert part.to == "nowhere in the prompt (HS107)"
+
+
 def test_what_stands_well_is_left_alone() -> None:
     family = only(app("healthy"))
     assert family.misplaced == []

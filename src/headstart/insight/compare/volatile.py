@@ -60,7 +60,15 @@ _LABELLED = (
 )
 """An id that says itself whose it is, whatever it looks like."""
 
+CLIENT_LINE = re.compile(
+    r"x-anthropic-billing-header:[^\n]*"
+    # It is also looked for in a window that may begin within the line.
+    r"|(?<![A-Za-z0-9_])cc_(?:version|entrypoint|workload)=[^\n]*|(?<=; )cch=[^\n]*"
+)
+"""Claude Code's, as its users report it: anthropics/claude-code#24168, #68900."""
+
 PATTERNS: tuple[tuple[Cause, re.Pattern[str]], ...] = (
+    (Cause.CLIENT_LINE, CLIENT_LINE),
     (
         Cause.NONCE,
         re.compile(
@@ -236,7 +244,7 @@ def _is_of_now(line: str, spot: Spot) -> bool:
     if _NOT_NOW.search(before):
         return False
     match spot.cause:
-        case Cause.NONCE:
+        case Cause.NONCE | Cause.CLIENT_LINE:
             return True
         case Cause.IDENTIFIER if _SAYS_SO.match(spot.of(line)):
             return True

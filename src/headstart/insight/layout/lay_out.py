@@ -11,7 +11,8 @@ from headstart.insight.asked.count import Counts
 from headstart.insight.asked.count.counter import label
 from headstart.insight.asked.piece import EARLY
 from headstart.insight.asked.prompt import to_prompt
-from headstart.insight.compare.volatile import Suspects
+from headstart.insight.causes import ABOUT, Cause
+from headstart.insight.compare.volatile import CLIENT_LINE, Suspects
 from headstart.insight.layout.advice import advice
 from headstart.insight.layout.bits import Bit, Key, by_looks
 from headstart.insight.layout.by_data import by_data
@@ -149,6 +150,8 @@ def _shown_key(bit: Bit) -> Key:
 
 
 def _to(bit: Bit) -> str:
+    if CLIENT_LINE.match(bit.text.lstrip()):
+        return f"nowhere in the prompt ({ABOUT[Cause.CLIENT_LINE].code})"
     if leaves(bit):
         return "at the end of the last message"
     where = "tools" if bit.piece.kind == "tool" else "system prompt"
