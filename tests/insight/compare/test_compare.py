@@ -145,6 +145,22 @@ def test_changes_of_a_conversation_are_told_apart() -> None:
     assert cause(asked(system, *whole), asked(system, *short)) is Cause.COMPACTION
 
 
+def test_a_window_that_drops_one_message_is_a_window_and_one_cut_out_is_an_edit() -> None:
+    said = turns(4)
+    before = asked(("system", RULES), *said)
+    assert cause(before, asked(("system", RULES), *said[1:], ("user", "And?"))) is Cause.WINDOW
+    cut = asked(("system", RULES), *said[:1], *said[2:], ("user", "And?"))
+    assert cause(before, cut) is Cause.HISTORY_EDITED
+
+
+def test_lines_that_are_added_to_a_system_prompt_change_it_and_are_no_other_wording() -> None:
+    facts = [f"- Fact {n}: the guest likes tea of kind {n}.\n" for n in range(3)]
+    before, after = (f"# Memory\n{''.join(facts[:n])}\n{RULES}" for n in (2, 3))
+    found = [asked(("system", text), ("user", "Hello?")) for text in (before, after)]
+    assert cause(*found) is Cause.SYSTEM_CHANGED
+    assert cause(*found[::-1]) is Cause.SYSTEM_CHANGED
+
+
 def test_documents_that_come_in_another_order_are_named_unless_they_come_last() -> None:
     docs = [f"<doc id={n}>" + f"Passage {n} tells of {n} things. " * 9 + "</doc>" for n in range(3)]
     ranked = ["\n\n".join([*each, "Who?"]) for each in (docs, docs[::-1])]

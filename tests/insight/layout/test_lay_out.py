@@ -100,6 +100,24 @@ def test_documents_that_change_stay_instructions_and_only_go_behind_the_others()
     assert family.suggested.read >= 19 * ((always - 128) // 128 * 128)
 
 
+def test_tools_that_come_in_several_orders_are_out_of_order() -> None:
+    tools = [
+        {"type": "function", "function": {"name": name, "description": RULES[:900]}}
+        for name in "abcd"
+    ]
+    requests = [
+        read({"model": "gpt-4.1", "tools": tools[n % 3 :] + tools[: n % 3], **body})
+        for n, body in enumerate(
+            {"messages": chat(RULES, f"Question {n}?").body["messages"]} for n in range(9)
+        )
+    ]
+    family = only(requests)
+    assert (family.tool_orders, family.in_order) == (3, False)
+    assert family.suggested.read > family.given.read
+    steady = only([chat(RULES, f"Question {n}?") for n in range(9)])
+    assert (steady.tool_orders, steady.in_order) == (0, True)
+
+
 def test_the_line_of_a_client_belongs_nowhere() -> None:
     line = "x-anthropic-billing-header: cc_version=2.1.119.47e; cc_entrypoint=cli; cch="
     requests = [chat(f"{line}a77{n};\n{RULES}", f"Question {n}?") for n in range(5)]

@@ -59,10 +59,12 @@ def _family(
     marking, suggested = prover.best(requests, order, profile)
     count = 1 if alone else len(requests)
     parts = _parts(cut[:count], counts, show)
+    orders = _tool_orders(requests[:count])
     if (suggested.refused, suggested.weight) >= (given.refused, given.weight * WORTH):
         # Nothing much is gained, so it stands well.
         suggested, marking, order = given, None, [as_given(bits) for bits in cut]
         parts = [replace(part, to="") for part in parts]
+        orders = 0
     sizes = _sizes(order[:count], counts, block)
     laid = Laid(
         profile.vendor,
@@ -78,8 +80,19 @@ def _family(
         _gaps(family, profile),
         (),
         alone,
+        orders,
     )
     return replace(laid, advice=advice(laid, family, profile, prover.rates(requests[0])))
+
+
+def _tool_orders(requests: Sequence[Asked]) -> int:
+    """In how many orders the tools come that come in several; 0 if none do."""
+    found: dict[frozenset[str], set[tuple[str, ...]]] = defaultdict(set)
+    for asked in requests:
+        names = tuple(piece.name for piece in asked.pieces if piece.kind == "tool")
+        found[frozenset(names)].add(names)
+    most = max(map(len, found.values()))
+    return most if most > 1 else 0
 
 
 def imagined(asked: Asked, bits: Sequence[Bit]) -> Asked:
