@@ -267,8 +267,8 @@ ABOUT: dict[Cause, About] = {
     ),
     Cause.MEDIA: About(
         "HS407",
-        "The same picture encoded anew",
-        "Bytes that differ are another picture.",
+        "Another picture, or the same one encoded anew",
+        "Bytes that differ are another picture to the cache.",
         "Encode once and reuse the bytes, or send it by reference.",
         Reason.DIVERGED,
     ),

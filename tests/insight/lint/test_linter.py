@@ -42,6 +42,15 @@ def test_an_id_that_ends_the_system_prompt_is_suspected_only_until_two_requests_
     assert causes(said) == set()
 
 
+def test_what_is_suspected_in_one_place_of_many_requests_is_one_finding() -> None:
+    said = [body(f"Work in /srv/{n}.\nToday is 2026-11-1{n}.\n{RULES}", "?") for n in range(5)]
+    wording, date = findings(said)
+    assert {wording.code, date.code} == {ABOUT[Cause.WORDING].code, ABOUT[Cause.DATE].code}
+    suspected = next(each for each in (wording, date) if each.code == ABOUT[Cause.DATE].code)
+    assert suspected.evidence is Evidence.SUSPECTED
+    assert "2026-11-10, and 4 others there" in suspected.message
+
+
 def test_a_date_in_front_of_such_an_id_is_suspected_all_the_same() -> None:
     said = [
         body(f"Today is 2026-11-30.\n{RULES}\n\nSession ID: {n}f3a-77c1", f"{n}? " + "Hm. " * 99)

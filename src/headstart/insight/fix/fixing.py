@@ -53,7 +53,7 @@ def fix(wanted: Needs, found: Sequence[Cause], trial: Trial, rules: Rules) -> Fi
         if cause not in done:
             tried = wanted.partly.get(cause, NO_GAIN)
             left.setdefault(cause, tried if _has_rewrite(cause, wanted) else _by_hand(cause))
-    left = {cause: why for cause, why in left.items() if cause not in done}
+    left = {cause: why for cause, why in left.items() if cause in found and cause not in done}
     return Fixed(plan, before, after, left, wanted.partly)
 
 

@@ -11,6 +11,7 @@ from headstart.insight.compare.volatile import dates_a_text
 from headstart.insight.findings.finding import Evidence, Finding, Severity, Step
 from headstart.insight.findings.gather import in_order
 from headstart.insight.findings.place import Place
+from headstart.insight.findings.text import counted
 from headstart.insight.lint.breaks import Breaks, Gathered, Heard
 from headstart.insight.lint.looks import FORMS, Key, Look, Looks
 from headstart.insight.lint.marks import Marks, Misplaced
@@ -102,11 +103,11 @@ class Linter:
         )
         found += map(self._of_unread, self._unread)
         named = {each.code for each in found}
-        found += (
-            self._of_look(seen)
-            for seen in self._looks.values()
-            if self._may_be(seen) and ABOUT[seen.look.cause].code not in named
-        )
+        places: dict[tuple[Cause, str], list[_Seen]] = {}
+        for seen in self._looks.values():
+            if self._may_be(seen) and ABOUT[seen.look.cause].code not in named:
+                places.setdefault((seen.look.cause, seen.look.piece.pointer), []).append(seen)
+        found += (self._of_looks(*alike) for alike in places.values())
         return in_order(found)
 
     @property
@@ -193,12 +194,14 @@ class Linter:
             Evidence.CONFIRMED,
         )
 
-    def _of_look(self, seen: _Seen) -> Finding:
-        look = seen.look
+    def _of_looks(self, first: _Seen, *others: _Seen) -> Finding:
+        """Values in one place of all requests."""
+        look = first.look
+        also = f", and {counted(len(others), 'others')} there" if others else ""
         return _finding(
             look.cause,
-            f"{ABOUT[look.cause].title}: {self._show(look.value)}.",
-            _place(seen.origin, look.piece.pointer),
+            f"{ABOUT[look.cause].title}: {self._show(look.value)}{also}.",
+            _place(first.origin, look.piece.pointer),
             Evidence.SUSPECTED,
         )
 
