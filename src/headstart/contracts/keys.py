@@ -52,9 +52,9 @@ def unit_keys(first: bytes, ids: Sequence[int], unit: int, minimum: int = 0) -> 
     """The keys of the prefixes of each whole multiple of `unit` tokens from `minimum` on.
 
     Each is made from the one before it: with the last one as `first`, keys go on behind it. `ids`
-    may be an `array("I")`, which spares the packing.
+    may be an `array("I")`, or give one as its slice, which spares the packing.
     """
-    packed = ids if isinstance(ids, array) and ids.typecode == "I" else array("I", ids)
+    packed = ids if isinstance(ids, array) and ids.typecode == "I" else array("I", ids[:])
     step = unit * packed.itemsize
     words = memoryview(packed).cast("B")
     key = first

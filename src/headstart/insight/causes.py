@@ -20,6 +20,7 @@ class Cause(StrEnum):
     COUNTER = "counter"
     NONCE = "nonce"
     RETRIEVAL = "retrieval"
+    CLIENT_LINE = "client_line"
     # The same said otherwise.
     WHITESPACE = "whitespace"
     LINE_ENDS = "line_ends"
@@ -125,6 +126,16 @@ ABOUT: dict[Cause, About] = {
         "What is looked up for each request stands before instructions that are always the same.",
         "Put retrieved text behind everything that stays, just before the question; where it has "
         "to come first, only an engine that reuses pieces anywhere (CacheBlend, EPIC) reads it.",
+        Reason.DIVERGED,
+    ),
+    Cause.CLIENT_LINE: About(
+        "HS107",
+        "A line that the client puts in front by itself",
+        "Claude Code begins its system prompt with a billing line whose hashes are new in each "
+        "request or session: where it is read as text, as by all servers but perhaps Anthropic's "
+        "own, nothing behind it is read again.",
+        "Set CLAUDE_CODE_ATTRIBUTION_HEADER to 0 in the `env` of Claude Code's settings.json, or "
+        "take the line out in a gateway before a server that isn't Anthropic's.",
         Reason.DIVERGED,
     ),
     Cause.WHITESPACE: About(
@@ -256,8 +267,8 @@ ABOUT: dict[Cause, About] = {
     ),
     Cause.MEDIA: About(
         "HS407",
-        "The same picture encoded anew",
-        "Bytes that differ are another picture.",
+        "Another picture, or the same one encoded anew",
+        "Bytes that differ are another picture to the cache.",
         "Encode once and reuse the bytes, or send it by reference.",
         Reason.DIVERGED,
     ),

@@ -20,15 +20,25 @@ LONGEST_LINE = 256 << 20
 """Bytes. A request of ten million tokens is 50 MB."""
 
 
+Failed = Callable[[str, str, int | None], ValueError]
+"""Makes an error of a reason, a file's name, and a line where there is one."""
+
+
 def nobody(_: int) -> None:
     """Nobody wants to know."""
+
+
+def placed(reason: str, file: str, line: int | None = None) -> str:
+    """A reason behind its place: `log.jsonl:3: empty`."""
+    place = file if line is None else f"{file}:{line}"
+    return f"{place}: {reason}" if place else reason
 
 
 class Lines:
     """Numbered lines of `path`; blank ones are left out, and so is a byte order mark.
 
-    Raises `error` for what can't be read, and for a line that is longer than `longest` bytes, of
-    which no more than those are held; its text begins with `name`, or the file's own. `end`: bytes
+    Raises what `error` makes of what can't be read, and of a line that is longer than `longest`
+    bytes, of which no more than those are held; it is told `name`, or the file's own. `end`: bytes
     behind which no line is read.
     """
 
@@ -37,7 +47,7 @@ class Lines:
         path: Path,
         moved: Moved = nobody,
         *,
-        error: type[ValueError] = ValueError,
+        error: Failed,
         longest: int = LONGEST_LINE,
         name: str = "",
         end: int | None = None,
@@ -75,7 +85,7 @@ class Lines:
                 self._moved(file.raw.tell() - told)
         except (OSError, EOFError, zlib.error) as error:
             after = f" after line {number}" if number else ""
-            raise self._error(f"{self._name}: cannot be read{after}: {error}") from error
+            raise self._error(f"cannot be read{after}: {error}", self._name, None) from error
 
     def _rest(self, begun: bytes, lines: IO[bytes], number: int) -> bytes:
         """A long line, of which `begun` was read."""
@@ -83,8 +93,8 @@ class Lines:
         while not line.endswith(b"\n") and (more := lines.readline(CHUNK)):
             line += more
             if len(line) > self._longest:
-                text = f"{self._name}:{number}: a line of more than {self._longest} bytes"
-                raise self._error(text)
+                reason = f"a line of more than {self._longest} bytes"
+                raise self._error(reason, self._name, number)
         return bytes(line)
 
 

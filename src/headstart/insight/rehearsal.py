@@ -57,14 +57,19 @@ class Rehearsal:
 
     def ask(self, asked: Asked) -> Rehearsed:
         """The next request."""
+        return self.play(asked, self._prompt_of(asked))
+
+    def play(self, asked: Asked, prompt: Prompt, reused: int | None = None) -> Rehearsed:
+        """The next request, whose prompt is known, and maybe what an earlier one began with too:
+        that is the same whatever is marked."""
         self._now = self._now + SECONDS_APART if asked.time is None else asked.time
         profile, contract, entries = self._of(asked)
-        prompt = self._prompt_of(asked)
         try:
             plan = contract.plan(prompt, entries, self._now)
         except Refusal as refusal:  # Nothing is computed, so nothing of it is there later.
             return Rehearsed(prompt, profile, 0, Account(prompt.tokens, 0), None, refusal)
-        reused = self._reused(contract, prompt)
+        if reused is None:
+            reused = self._reused(contract, prompt)
         decision = plan.settle(reused)
         plan.commit(entries, self._now)
         return Rehearsed(prompt, profile, reused, _account(decision), plan)

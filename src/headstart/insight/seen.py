@@ -33,7 +33,7 @@ class Seen:
             rope="",
             block_size=self._block_size,
         )
-        tokens = array("I", ids)
+        tokens = array("I", ids[:])  # A slice may be one already, which isn't packed anew.
         lease = cache.acquire(cache.chain(space), tokens)
         if lease is None:
             cache.reset()

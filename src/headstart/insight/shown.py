@@ -5,12 +5,16 @@ from hashlib import sha256
 
 Show = Callable[[str], str]
 
+NOTHING = "nothing"
+"""Shown where there is no text."""
 MOST = 72
 """Characters of a text that are shown."""
 
 
 def plain(text: str) -> str:
     """The text in one line, shortened in the middle; what can't be seen is escaped."""
+    if not text:
+        return NOTHING
     if len(text) > MOST:
         text = f"{text[: MOST // 2]}…{text[-MOST // 2 + 1 :]}"
     return "".join(letter if letter.isprintable() else _escaped(letter) for letter in text)

@@ -2,6 +2,7 @@ import gzip
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -149,6 +150,10 @@ def test_what_cannot_be_read_is_one_line_that_names_the_place(
         list(read_file(path))
     assert str(raised.value).startswith(str(path))
     assert "\n" not in str(raised.value)
+    line = re.match(r":(\d+): ", problem)
+    assert raised.value.file == str(path)
+    assert raised.value.line == (int(line[1]) if line else None)
+    assert str(path) not in raised.value.reason
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
@@ -210,12 +215,13 @@ def test_one_that_hears_of_troubles_gets_the_rest_all_the_same(tmp_path: Path) -
 def test_lines_that_cannot_be_read_are_left_out_and_told_in_one_line(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     path.write_bytes(LINE * 3 + b'{"messages": [\n' + LINE + b'{"messages": [3]}\n' + LINE + b"{")
-    heard: list[str] = []
-    found = list(read_requests([str(path)], trouble=lambda _, error: heard.append(str(error))))
+    heard: list[Unreadable] = []
+    found = list(read_requests([str(path)], trouble=lambda _, error: heard.append(error)))
     assert [asked.origin.number for asked in found] == [1, 2, 3, 5, 7]
-    (line,) = heard
-    assert line.startswith(f"{path}:4: not JSON")
-    assert line.endswith("; 2 more could not be read")
+    (error,) = heard
+    assert str(error).startswith(f"{path}:4: not JSON")
+    assert str(error).endswith("; 2 more could not be read")
+    assert (error.file, error.line) == (str(path), 4)
 
 
 def test_a_file_without_any_request_is_soon_given_up(tmp_path: Path) -> None:

@@ -11,6 +11,8 @@ LONG = [
 ]
 TOOLS = [f"{name} " + f'{{"type": "object", "of": "{name}"}}' * 8 for name in "abc"]
 
+BILLING = "x-anthropic-billing-header: cc_version=2.1.119"
+
 
 def cause(before: Any, after: Any) -> Cause | None:
     found = compare(before, after)
@@ -65,6 +67,11 @@ def test_two_templates_that_share_nothing_break_nothing() -> None:
         ("Request req_8Kd72hQz01", "Request req_m2Pw93xUvB", Cause.IDENTIFIER),
         ("This is turn 17.", "This is turn 18.", Cause.COUNTER),
         ("seed: 848201", "seed: 120044", Cause.NONCE),
+        (f"{BILLING} cc_entrypoint=cli; cch=a7754;", f"{BILLING} cc_entrypoint=cli; cch=0aaa9;",
+         Cause.CLIENT_LINE),
+        (f"{BILLING}.47e; cch=a7754;", f"{BILLING}.f01; cch=a7754;", Cause.CLIENT_LINE),
+        (f"{BILLING} cc_entrypoint=claude-agent-sdk-python; cch=36ee5;",
+         f"{BILLING} cc_entrypoint=claude-agent-sdk-python; cch=0aaa9;", Cause.CLIENT_LINE),
         ("You are Ada, the calm helper.", "You are Ada, the swift helper.", Cause.WORDING),
         ("Be kind.\r\nBe brief.\r\n", "Be kind.\nBe brief.\n", Cause.LINE_ENDS),
         ("Café rules", "Cafe\u0301 rules", Cause.UNICODE_FORM),
@@ -136,6 +143,22 @@ def test_changes_of_a_conversation_are_told_apart() -> None:
     summary = ("user", "So far we spoke of apples and pears, and agreed on most of it.")
     short = [summary, *whole[-3:], ("assistant", LONG[7]), ("user", "Next?")]
     assert cause(asked(system, *whole), asked(system, *short)) is Cause.COMPACTION
+
+
+def test_a_window_that_drops_one_message_is_a_window_and_one_cut_out_is_an_edit() -> None:
+    said = turns(4)
+    before = asked(("system", RULES), *said)
+    assert cause(before, asked(("system", RULES), *said[1:], ("user", "And?"))) is Cause.WINDOW
+    cut = asked(("system", RULES), *said[:1], *said[2:], ("user", "And?"))
+    assert cause(before, cut) is Cause.HISTORY_EDITED
+
+
+def test_lines_that_are_added_to_a_system_prompt_change_it_and_are_no_other_wording() -> None:
+    facts = [f"- Fact {n}: the guest likes tea of kind {n}.\n" for n in range(3)]
+    before, after = (f"# Memory\n{''.join(facts[:n])}\n{RULES}" for n in (2, 3))
+    found = [asked(("system", text), ("user", "Hello?")) for text in (before, after)]
+    assert cause(*found) is Cause.SYSTEM_CHANGED
+    assert cause(*found[::-1]) is Cause.SYSTEM_CHANGED
 
 
 def test_documents_that_come_in_another_order_are_named_unless_they_come_last() -> None:

@@ -1,10 +1,14 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from headstart.insight.causes import Cause
-from headstart.insight.compare.volatile import suspects, value_at
+from headstart.insight.compare.volatile import Suspects, suspects, value_at
 
 MAIL = "Mon, 30 Nov 2026 09:14:03 +0000"
 UUID = "0f8fad5b-d9cb-469f-a165-70867728950e"
+BILLING = "x-anthropic-billing-header: cc_version=2.1.119.47e; cc_entrypoint=cli; cch=a7754;"
+LINES = ["Current time: 9:03 AM", f"request id {UUID}", "Today is 2026-11-30", "nonce: 9f3a77"]
 
 
 @pytest.mark.parametrize(
@@ -20,6 +24,7 @@ UUID = "0f8fad5b-d9cb-469f-a165-70867728950e"
         ("今天是2026年11月30日 星期一", Cause.DATE, "2026年11月30日 星期一"),
         (f"request id {UUID}", Cause.IDENTIFIER, UUID),
         ("nonce: 9f3a77", Cause.NONCE, "nonce: 9f3a77"),
+        (BILLING, Cause.CLIENT_LINE, BILLING),
         ("You are on turn 17 of this chat", Cause.COUNTER, "turn 17"),
         ("Current time: 9:03 AM", Cause.CLOCK, "9:03 AM"),
         ("It is now 9am in Berlin", Cause.CLOCK, "9am"),
@@ -60,6 +65,7 @@ def test_a_value_of_now_is_suspected(text: str, cause: Cause, value: str) -> Non
         "In a seed round of financing",
         "Time slots: 9:00, 10:00, 11:00",
         "会议时间：每周一上午9点",
+        "生效日期：2024年1月1日",
     ],
 )
 def test_a_value_that_is_always_the_same_is_not_suspected(text: str) -> None:
@@ -78,3 +84,13 @@ def test_the_value_at_a_character_is_found_whole() -> None:
         assert spot is not None
         assert spot.of(text) == "09:14:03"
     assert value_at(text, 14) is None
+
+
+@given(st.lists(st.sampled_from([*LINES, "Be kind.", ""]), max_size=12), st.integers(1, 4))
+def test_what_is_remembered_of_lines_changes_nothing_however_few_they_are(
+    lines: list[str], most: int
+) -> None:
+    remembering = Suspects(most, longest=30)
+    for end in range(len(lines) + 1):
+        text = "\n".join(lines[:end])
+        assert list(remembering(text)) == list(suspects(text))

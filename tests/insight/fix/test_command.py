@@ -93,9 +93,50 @@ def test_below_the_minimum_nothing_is_moved_as_nothing_can_be_read(
             "contents": [{"role": "user", "parts": [{"text": f"Question {n}?"}]}],
             "tools": [{"functionDeclarations": [{"name": "look_up", "description": "Looks up."}]}],
         }
-        for n, session in enumerate(UUID(int=n * 7**40 + 9**38) for n in range(1, 9))
+        for n, session in enumerate(map(id_of, range(1, 9)))
     ]
     log, out = write(tmp_path / "log.jsonl", bodies), tmp_path / "out.jsonl"
     assert main(Given([str(log)], fixed=out)) == 1
     assert "Nothing to fix" in capsys.readouterr().out
     assert [json.loads(line) for line in out.read_text().splitlines()] == bodies
+
+
+TOOL = {"name": "look_up", "description": "Looks up an order.", "parameters": {"type": "OBJECT"}}
+
+
+def id_of(number: int) -> UUID:
+    return UUID(int=number * 7**40 + 9**38)
+
+
+def of_gemini(rules: int, early: str = "Session ID: {}", late: str = "") -> list[dict[str, Any]]:
+    lines = [f"Rule {n}: say what section {n} of the handbook says." for n in range(rules)]
+    text = "\n".join([early, *lines[: rules // 2], late, *lines[rules // 2 :]])
+    return [
+        {
+            "model": "gemini-2.5-flash",
+            "systemInstruction": {"parts": [{"text": text.format(*2 * [id_of(n)])}]},
+            "tools": [{"functionDeclarations": [TOOL]}],
+            "contents": [{"role": "user", "parts": [{"text": f"Question {n}?"}]}],
+        }
+        for n in range(1, 9)
+    ]
+
+
+@pytest.mark.parametrize("rules", range(200, 216, 2))
+def test_what_is_fixed_is_clean_wherever_a_vendors_steps_fall(tmp_path: Path, rules: int) -> None:
+    """Google renders tools behind the instructions, and counts reads in steps of 128 tokens."""
+    log, out = write(tmp_path / "log.jsonl", of_gemini(rules)), tmp_path / "out.jsonl"
+    assert main(Given([str(log)], fixed=out)) == 0
+    assert main(Given([str(out)])) == 0
+
+
+def test_what_is_fixed_in_part_is_told_and_counts_as_found(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bodies = of_gemini(500, late="You must sign with session ID: {}.")
+    log, out = write(tmp_path / "log.jsonl", bodies), tmp_path / "out.jsonl"
+    assert main(Given([str(log)], fixed=out)) == 1
+    said = capsys.readouterr().out.partition("Not fixed wholly:")[2]
+    assert f"{out}:2 /systemInstruction/parts/0: HS103" in said
+    assert "instructions keep their place" in said
+    assert main(Given([str(out)])) == 1

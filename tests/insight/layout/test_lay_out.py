@@ -1,6 +1,7 @@
 """`headstart layout`: segments, order, markers and proof, on requests whose truth is known."""
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -17,6 +18,7 @@ from headstart.insight.asked.count import Counts, Estimate
 from headstart.insight.asked.piece import EARLY
 from headstart.insight.asked.prompt import to_prompt
 from headstart.insight.asked.read import read
+from headstart.insight.compare.volatile import Suspects
 from headstart.insight.demo.traffic import APPS, EPHEMERAL
 from headstart.insight.layout.bits import by_looks
 from headstart.insight.layout.clauses import Template, clauses
@@ -96,6 +98,31 @@ def test_documents_that_change_stay_instructions_and_only_go_behind_the_others()
     # All but the first read what never changes, to a multiple of 128 (rule O12).
     always = family.sizes[Segment.ALWAYS].tokens
     assert family.suggested.read >= 19 * ((always - 128) // 128 * 128)
+
+
+def test_tools_that_come_in_several_orders_are_out_of_order() -> None:
+    tools = [
+        {"type": "function", "function": {"name": name, "description": RULES[:900]}}
+        for name in "abcd"
+    ]
+    requests = [
+        read({"model": "gpt-4.1", "tools": tools[n % 3 :] + tools[: n % 3], **body})
+        for n, body in enumerate(
+            {"messages": chat(RULES, f"Question {n}?").body["messages"]} for n in range(9)
+        )
+    ]
+    family = only(requests)
+    assert (family.tool_orders, family.in_order) == (3, False)
+    assert family.suggested.read > family.given.read
+    steady = only([chat(RULES, f"Question {n}?") for n in range(9)])
+    assert (steady.tool_orders, steady.in_order) == (0, True)
+
+
+def test_the_line_of_a_client_belongs_nowhere() -> None:
+    line = "x-anthropic-billing-header: cc_version=2.1.119.47e; cc_entrypoint=cli; cch="
+    requests = [chat(f"{line}a77{n};\n{RULES}", f"Question {n}?") for n in range(5)]
+    (part,) = only(requests).misplaced
+    assert part.to == "nowhere in the prompt (HS107)"
 
 
 def test_what_stands_well_is_left_alone() -> None:
@@ -216,6 +243,12 @@ def test_instructions_never_leave_the_system_prompt() -> None:
     assert part.to == "at the end of the system prompt, behind what stays longer"
 
 
+@given(st.text() | st.text("a. \n!。？\t", max_size=30))
+def test_clauses_end_where_a_look_at_each_character_finds_it(text: str) -> None:
+    ends = re.compile(r".+?(?:[.!?]\s+|[。！？]\s*|\n+|$)", re.DOTALL)
+    assert clauses(text) == ends.findall(text)
+
+
 @given(st.lists(st.text(max_size=40), min_size=1, max_size=5))
 def test_clauses_and_templates_lose_no_character(texts: list[str]) -> None:
     template = Template(texts[0])
@@ -235,7 +268,7 @@ def test_clauses_and_templates_lose_no_character(texts: list[str]) -> None:
     )
 )
 def test_a_suggested_order_has_the_same_words_and_no_rule_behind_the_user(lines: list[str]) -> None:
-    bits = by_looks(chat("".join([*lines, "Rules."]), "Hello?"))
+    bits = by_looks(chat("".join([*lines, "Rules."]), "Hello?"), Suspects())
     placed = rearranged(bits)
     assert sorted(bit.text for bit in bits) == sorted(each.piece.text for each in placed)
     said = [each.piece for each in placed]

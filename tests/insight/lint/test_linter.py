@@ -1,5 +1,6 @@
 from typing import Any
 
+import pytest
 from tests.insight.lint.heard import causes, findings
 
 from headstart.insight.causes import ABOUT, Cause
@@ -33,6 +34,55 @@ def test_one_defect_in_many_requests_is_one_finding_that_counts_them() -> None:
 def test_of_one_request_alone_a_clock_is_a_suspicion() -> None:
     (found,) = findings([clocked(0)])
     assert found.evidence is Evidence.SUSPECTED
+
+
+def test_an_id_that_ends_the_system_prompt_is_suspected_only_until_two_requests_are_seen() -> None:
+    said = [body(f"{RULES}\n\nSession ID: {n}f3a-77c1", f"{n}? " + "Hm. " * 99) for n in range(3)]
+    assert causes(said[:1]) == {Cause.IDENTIFIER}
+    assert causes(said) == set()
+
+
+def test_what_is_suspected_in_one_place_of_many_requests_is_one_finding() -> None:
+    said = [body(f"Work in /srv/{n}.\nToday is 2026-11-1{n}.\n{RULES}", "?") for n in range(5)]
+    wording, date = findings(said)
+    assert {wording.code, date.code} == {ABOUT[Cause.WORDING].code, ABOUT[Cause.DATE].code}
+    suspected = next(each for each in (wording, date) if each.code == ABOUT[Cause.DATE].code)
+    assert suspected.evidence is Evidence.SUSPECTED
+    assert "2026-11-10, and 4 others there" in suspected.message
+
+
+def test_a_date_in_front_of_such_an_id_is_suspected_all_the_same() -> None:
+    said = [
+        body(f"Today is 2026-11-30.\n{RULES}\n\nSession ID: {n}f3a-77c1", f"{n}? " + "Hm. " * 99)
+        for n in range(3)
+    ]
+    assert causes(said) == {Cause.DATE}
+
+
+@pytest.mark.parametrize(
+    "date",
+    ["Last updated: 2024-03-01", "Manual, revised on March 1, 2024", "更新日期：2024年3月1日"],
+)
+def test_the_date_of_a_text_is_not_named_where_it_comes_again(date: str) -> None:
+    said = [body(f"Date it. {date}\n{RULES}", f"{n}?") for n in range(3)]
+    assert causes(said) == set()
+
+
+def test_the_date_of_a_text_is_suspected_of_one_request_alone() -> None:
+    (found,) = findings([body(f"Last updated: 2024-03-01\n{RULES}", "?")])
+    assert (found.code, found.evidence) == (ABOUT[Cause.DATE].code, Evidence.SUSPECTED)
+
+
+def test_the_date_of_a_text_that_changes_is_confirmed() -> None:
+    said = [body(f"Last updated: 2024-03-0{n}\n{RULES}", f"{n}?") for n in (1, 2)]
+    (found,) = findings(said)
+    assert (found.code, found.evidence) == (ABOUT[Cause.DATE].code, Evidence.CONFIRMED)
+
+
+@pytest.mark.parametrize(("hours", "named"), [(23, {Cause.DATE}), (25, set())])
+def test_a_date_that_is_the_same_a_day_later_is_not_todays(hours: int, named: set[Cause]) -> None:
+    asked = body(f"Today is 2026-11-30.\n{RULES}", "Hi")
+    assert causes([{"body": asked, "time": 3600.0 * hour} for hour in (0, hours)]) == named
 
 
 def test_a_redacted_report_holds_nothing_of_the_text() -> None:

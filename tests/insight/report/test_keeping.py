@@ -28,6 +28,28 @@ def uses(gap: float, count: int, *, vendor: Any = "anthropic", model: str = SONN
     return idle
 
 
+def named(*of: tuple[str, str]) -> set[str]:
+    """Of a prefix that each of these tenants sends twice to each of their models."""
+    gaps = Gaps()
+    for number in range(2):
+        for tenant, model in of:
+            profile, time = RULES.profile("anthropic", model), START + 60 * number
+            asked = Asked("chat", "anthropic", model, (), {}, time=time, tenant=tenant)
+            gaps.prefix("k", "rules", asked, profile, 10_000)
+    return {idle.name for idle in gaps}
+
+
+def test_a_prefix_of_several_tenants_or_models_is_told_apart_by_them() -> None:
+    opus = "claude-opus-4-5"
+    assert named(("a", SONNET)) == {"rules"}
+    assert named(("a", SONNET), ("", SONNET)) == {"rules (tenant a)", "rules (no tenant)"}
+    assert named(("a", SONNET), ("a", opus)) == {f"rules ({SONNET})", f"rules ({opus})"}
+    assert named(("a", SONNET), ("b", opus)) == {
+        f"rules (tenant a, {SONNET})",
+        f"rules (tenant b, {opus})",
+    }
+
+
 def costs(choice: Choice | None) -> dict[str, float]:
     assert choice is not None
     return {option.name: float(option.cost) for option in choice.options}

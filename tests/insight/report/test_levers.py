@@ -159,6 +159,14 @@ def test_what_is_written_and_never_read_costs_its_fee(tmp_path: Path) -> None:
     assert float(money) == pytest.approx(12_000 * 0.75e-6)
 
 
+def test_what_two_tenants_never_read_is_one_row_with_both_of_their_fees(tmp_path: Path) -> None:
+    lines = [bare(messages_usage(0, 0, 4000), tenant=name) for name in ("a", "a", "b", "b", "c")]
+    ((cause, tokens, money),) = levers(told(tmp_path, lines))
+    # A single request of a third tenant tells nothing yet.
+    assert (cause, tokens) == (Cause.NEVER_READ, 16_000)
+    assert float(money) == pytest.approx(16_000 * 0.75e-6)
+
+
 def test_a_log_where_all_is_well_has_no_lever(tmp_path: Path) -> None:
     def warm(prompt: int, before: int) -> Any:
         return messages_usage(0, before, prompt - before)

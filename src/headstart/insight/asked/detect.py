@@ -68,7 +68,13 @@ MODELS: tuple[tuple[str, Vendor], ...] = (
     (r"^(gemini|gemma)", "gemini"),
     (r"^deepseek", "deepseek"),
     (r"^(gpt|chatgpt|o\d|codex|computer-use|text-|davinci|babbage)", "openai"),
+    (
+        r"(^|/)(qwen|qwq|llama|meta-llama|mi[sx]tral|ministral|glm|kimi|moonshot|minimax|phi-?\d"
+        r"|yi-|ernie|doubao|hunyuan|baichuan|internlm|granite|command-|smollm|olmo|falcon|nemotron)",
+        "engine",
+    ),
 )
+"""Models that anybody may serve come last: without a host nobody's rules hold for them."""
 OWNERS = re.compile(
     r"(anthropic|openai|google|azure|vertex_ai|bedrock|openrouter|deepseek|models)/"
 )

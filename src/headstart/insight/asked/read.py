@@ -34,10 +34,10 @@ NOWHERE = Origin("-")
 def read(body: Any, signs: Signs = NO_SIGNS, origin: Origin = NOWHERE) -> Asked:
     """One request. Raises Unreadable, naming the place in the file and in the body."""
     if not isinstance(body, dict):
-        raise Unreadable(f"{origin}: a request is an object, this is {named(body)}")
+        raise _unreadable(f"a request is an object, this is {named(body)}", origin)
     form = format_of(body, signs)
     if form is None:
-        raise Unreadable(f"{origin}: no request: neither messages, contents, input nor prompt")
+        raise _unreadable("no request: neither messages, contents, input nor prompt", origin)
     model = model_of(body, signs)
     vendor = vendor_of(form, model, signs)
     try:
@@ -45,9 +45,9 @@ def read(body: Any, signs: Signs = NO_SIGNS, origin: Origin = NOWHERE) -> Asked:
         if form == "chat":
             contents = translated(contents, body, vendor)
     except Unreadable as error:
-        raise Unreadable(f"{origin}: {error}") from None
+        raise _unreadable(error.reason, origin) from None
     except RecursionError:
-        raise Unreadable(f"{origin}: nested too deeply") from None
+        raise _unreadable("nested too deeply", origin) from None
     return Asked(
         form,
         vendor,
@@ -60,6 +60,10 @@ def read(body: Any, signs: Signs = NO_SIGNS, origin: Origin = NOWHERE) -> Asked:
         origin,
         tokens=contents.tokens,
     )
+
+
+def _unreadable(reason: str, origin: Origin) -> Unreadable:
+    return Unreadable(reason, origin.file, origin.number)
 
 
 def without_body(model: str, signs: Signs = NO_SIGNS, origin: Origin = NOWHERE) -> Asked:

@@ -163,7 +163,7 @@ def read_scrape(path: Path, name: str = "") -> Scrape:
         if any(each in sums for each in names):
             shares = {each: sums[each] / samples[each] for each in sums}
             return _scrape(engine, sums, shares)
-    raise Unreadable(f"{name or path}: no metrics of vLLM, SGLang or headstart")
+    raise Unreadable("no metrics of vLLM, SGLang or headstart", name or str(path))
 
 
 def _scrape(engine: Engine, sums: Mapping[str, float], shares: Mapping[str, float]) -> Scrape:

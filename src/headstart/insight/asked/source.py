@@ -85,10 +85,10 @@ def _opened(path: Path, shown: str, left_out: LeftOut) -> tuple[Kind, Iterator[t
     found = values(path, shown, left_out)
     first = list(islice(found, LOOKED_AT))
     if not first:
-        raise Unreadable(f"{shown}: no requests")
+        raise Unreadable("no requests", shown)
     objects = [value for _, value in first if isinstance(value, dict)]
     if len(objects) < len(first):
-        raise Unreadable(f"{shown}:{_strange(first)}: a request is an object")
+        raise Unreadable("a request is an object", shown, _strange(first))
     kind = next((kind for kind in KINDS if kind.claims(objects)), None)
     if kind is None:
         # The first that is no request gets the blame.
@@ -145,7 +145,8 @@ class _LeftOut:
         if not more:
             return first
         tried = "" if self.some or self.times < GIVEN_UP else ", and the rest was not tried"
-        return Unreadable(f"{first}; {more:,} more could not be read{tried}")
+        reason = f"{first.reason}; {more:,} more could not be read{tried}"
+        return Unreadable(reason, first.file, first.line)
 
 
 def _strange(first: Sequence[tuple[int, Any]]) -> int:
@@ -169,7 +170,7 @@ def files(
             )
             yield from ((path, str(path)) for path in found)
             if not found:
-                error = Unreadable(f"{place}: no {', '.join(SUFFIXES[:3])} in this directory")
+                error = Unreadable(f"no {', '.join(SUFFIXES[:3])} in this directory", place)
                 if trouble is None:
                     raise error
                 trouble(place, error)

@@ -47,7 +47,14 @@ def _least(found: Break, before: Asked, after: Asked) -> int:
     return SOME if named else MUCH
 
 
-VALUES = (Cause.CLOCK, Cause.DATE, Cause.IDENTIFIER, Cause.COUNTER, Cause.NONCE)
+VALUES = (
+    Cause.CLOCK,
+    Cause.DATE,
+    Cause.IDENTIFIER,
+    Cause.COUNTER,
+    Cause.NONCE,
+    Cause.CLIENT_LINE,
+)
 TOOLS = (Cause.TOOL_ORDER, Cause.TOOLS_CHANGED, Cause.TOOL_DEFINITION)
 
 

@@ -7,7 +7,7 @@ from headstart.insight.asked.piece import EARLY, Piece, utf8
 from headstart.insight.causes import Cause
 from headstart.insight.compare.broken import Break
 from headstart.insight.compare.shape import in_common, of_messages, of_tools
-from headstart.insight.compare.texts import LONG, Difference, difference
+from headstart.insight.compare.texts import LONG, PARAGRAPH, Difference, difference
 
 
 def in_pieces(before: Sequence[Piece], after: Sequence[Piece], first: int) -> Break | None:
@@ -26,7 +26,9 @@ def in_pieces(before: Sequence[Piece], after: Sequence[Piece], first: int) -> Br
     shaped = None
     if not _same_place(before, after, first):
         shaped = of_messages(
-            [piece.digest for piece in before[first:]], [piece.digest for piece in after[first:]]
+            [piece.digest for piece in before[first:]],
+            [piece.digest for piece in after[first:]],
+            oldest=first == 0 or before[first - 1].kind in EARLY,
         )
     differs = _texts(one, other)
     if shaped is None and one.kind == other.kind and differs is not None:
@@ -137,8 +139,10 @@ _MEANT_ALIKE = (
 
 
 def _is_section(differs: Difference) -> bool:
-    """Whether a part of it came or went."""
-    return abs(len(differs.before) - len(differs.after)) >= LONG
+    """Whether a part of it came or went: much of it, or whole lines."""
+    less, more = sorted((differs.before, differs.after), key=len)
+    whole = not less.strip() and len(more.strip()) >= PARAGRAPH and "\n" in more
+    return whole or len(more) - len(less) >= LONG
 
 
 def _is_passage(differs: Difference, piece: Piece) -> bool:

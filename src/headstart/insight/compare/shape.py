@@ -27,10 +27,10 @@ def of_tools(before: Sequence[Piece], after: Sequence[Piece]) -> Cause | None:
     return None
 
 
-def of_messages(before: Digests, after: Digests) -> Cause | None:
+def of_messages(before: Digests, after: Digests, *, oldest: bool) -> Cause | None:
     """How two conversations went apart, from their first difference on; None if in one piece only.
 
-    Both begin with what differs.
+    Both begin with what differs. `oldest`: that is where the conversation begins.
     """
     common = set(before) & set(after)
     there = [each for each in before if each in common]
@@ -41,7 +41,7 @@ def of_messages(before: Digests, after: Digests) -> Cause | None:
         return Cause.RETRIEVAL_ORDER
     added, dropped = after.index(here[0]), before.index(here[0])
     if added == 0:
-        return Cause.WINDOW if dropped > 1 else Cause.HISTORY_EDITED
+        return Cause.WINDOW if dropped > 1 or oldest else Cause.HISTORY_EDITED
     if dropped == 0:
         return Cause.HISTORY_EDITED
     return Cause.COMPACTION if dropped >= 3 * added else None

@@ -6,7 +6,6 @@ A look alone is a suspicion: it is confirmed where two requests have different v
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
 from headstart.insight.causes import Cause
 
@@ -61,7 +60,15 @@ _LABELLED = (
 )
 """An id that says itself whose it is, whatever it looks like."""
 
+CLIENT_LINE = re.compile(
+    r"x-anthropic-billing-header:[^\n]*"
+    # It is also looked for in a window that may begin within the line.
+    r"|(?<![A-Za-z0-9_])cc_(?:version|entrypoint|workload)=[^\n]*|(?<=; )cch=[^\n]*"
+)
+"""Claude Code's, as its users report it: anthropics/claude-code#24168, #68900."""
+
 PATTERNS: tuple[tuple[Cause, re.Pattern[str]], ...] = (
+    (Cause.CLIENT_LINE, CLIENT_LINE),
     (
         Cause.NONCE,
         re.compile(
@@ -122,7 +129,16 @@ _NOW = re.compile(
 _NOT_NOW = re.compile(
     r"cut-?off|released?|since|until|version|founded|published|born|deadline|effective|example"
     r"|e\.g\.|such as|format|between|hours|open|schedule|slots?\b|every|each\b"
-    r"|每|截止|发布|版本|例如|格式|营业",
+    r"|每|截止|生效|发布|版本|例如|格式|营业",
+    re.IGNORECASE,
+)
+_OF_A_TEXT = re.compile(
+    r"updated|created|generated|issued|revis(?:ed|ion)|review(?:ed)?|edited|modified"
+    r"|更新|修订|修訂|创建|建立",
+    re.IGNORECASE,
+)
+_OF_TODAY = re.compile(
+    r"(?<![A-Za-z])(?:now|current(?:ly)?|today)(?![A-Za-z])|现在|当前|目前|今天|今日|此刻|現在|當前",
     re.IGNORECASE,
 )
 _REACH = 40
@@ -156,16 +172,52 @@ def value_at(text: str, at: int) -> Spot | None:
     return None
 
 
+def dates_a_text(text: str, begin: int) -> bool:
+    """Whether the date there is said to be that of a text (`Last updated:`), not today's."""
+    before = text[max(text.rfind("\n", 0, begin) + 1, begin - _REACH) : begin]
+    return bool(_OF_A_TEXT.search(before)) and not _OF_TODAY.search(before)
+
+
+_Found = tuple[tuple[Cause, int, int], ...]
+
+
+class Suspects:
+    """Values that say themselves that they are of now, or of this request.
+
+    What was found in short lines is remembered: prompts with a clock have all others in common.
+    """
+
+    def __init__(self, most: int = 4096, longest: int = 1024) -> None:
+        """`most` lines of at most `longest` characters are remembered; then all are forgotten."""
+        self._most = most
+        self._longest = longest
+        self._known: dict[str, _Found] = {}
+
+    def __call__(self, text: str) -> Iterator[Spot]:
+        """Those of one text, in order."""
+        begin = 0
+        for line in text.splitlines(keepends=True):
+            for cause, at, end in self._of(line):
+                yield Spot(cause, begin + at, begin + end)
+            begin += len(line)
+
+    def _of(self, line: str) -> _Found:
+        if len(line) > self._longest:
+            return _of_line(line)
+        found = self._known.get(line)
+        if found is None:
+            if len(self._known) >= self._most:
+                self._known.clear()
+            found = self._known[line] = _of_line(line)
+        return found
+
+
 def suspects(text: str) -> Iterator[Spot]:
-    """Values that say themselves that they are of now, or of this request."""
-    begin = 0
-    for line in text.splitlines(keepends=True):
-        found = _of_short(line) if len(line) <= SHORT else _of_line(line)
-        yield from (Spot(cause, begin + at, begin + end) for cause, at, end in found)
-        begin += len(line)
+    """Those of one text that is not met again."""
+    return Suspects(most=1)(text)
 
 
-def _of_line(line: str) -> tuple[tuple[Cause, int, int], ...]:
+def _of_line(line: str) -> _Found:
     if not _MAYBE.search(line):
         return ()
     spots = [
@@ -181,10 +233,6 @@ def _of_line(line: str) -> tuple[tuple[Cause, int, int], ...]:
     return tuple(kept)
 
 
-SHORT = 1024
-"""Characters of a line that is remembered: prompts with a clock have all other lines in common."""
-_of_short = lru_cache(4096)(_of_line)
-
 _MAYBE = re.compile(
     rf"\d|{_FULL_WEEKDAY}|{_WEEKDAY_ZH}|{_NUMBER_ZH}月|nonce|seed|salt|entropy|cache", re.IGNORECASE
 )
@@ -196,7 +244,7 @@ def _is_of_now(line: str, spot: Spot) -> bool:
     if _NOT_NOW.search(before):
         return False
     match spot.cause:
-        case Cause.NONCE:
+        case Cause.NONCE | Cause.CLIENT_LINE:
             return True
         case Cause.IDENTIFIER if _SAYS_SO.match(spot.of(line)):
             return True

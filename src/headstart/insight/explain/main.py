@@ -96,9 +96,9 @@ def _only(place: str, signs: Signs) -> Asked:
     requests = read_requests([place], signs)
     first = next(requests, None)
     if first is None:
-        raise Unreadable(f"{place}: no requests")
+        raise Unreadable("no requests", place)
     if next(requests, None) is not None:
-        raise Unreadable(f"{place}: more than one request; name one of a recording with --id")
+        raise Unreadable("more than one request; name one of a recording with --id", place)
     return first
 
 

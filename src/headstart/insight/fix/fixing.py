@@ -1,6 +1,6 @@
 """From findings to a proved set of rewrites."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
@@ -29,6 +29,8 @@ class Fixed:
     after: Score
     left: dict[Cause, str] = field(default_factory=dict)
     """Causes that were found and stay, and why."""
+    partly: Mapping[Cause, str] = field(default_factory=dict)
+    """Why a cause that was fixed may stay in some places."""
 
 
 def fix(wanted: Needs, found: Sequence[Cause], trial: Trial, rules: Rules) -> Fixed:
@@ -49,8 +51,10 @@ def fix(wanted: Needs, found: Sequence[Cause], trial: Trial, rules: Rules) -> Fi
     done = {cause for rewrite in plan for cause in rewrite.causes}
     for cause in found:
         if cause not in done:
-            left.setdefault(cause, NO_GAIN if _has_rewrite(cause, wanted) else _by_hand(cause))
-    return Fixed(plan, before, after, {c: why for c, why in left.items() if c not in done})
+            tried = wanted.partly.get(cause, NO_GAIN)
+            left.setdefault(cause, tried if _has_rewrite(cause, wanted) else _by_hand(cause))
+    left = {cause: why for cause, why in left.items() if cause in found and cause not in done}
+    return Fixed(plan, before, after, left, wanted.partly)
 
 
 def _guarded(
@@ -83,16 +87,17 @@ def _note(stopped: Stopped, left: dict[Cause, str]) -> None:
 def _better(
     best: tuple[Score, list[Rewrite]], other: tuple[Score, list[Rewrite]] | None, before: Score
 ) -> tuple[Score, list[Rewrite]]:
-    """The one that reads more; of two that read the same, the cheaper, then the shorter."""
+    """The one that reads more; of two that read the same, that whose prompts have more in common,
+    since where a vendor's steps lie is not told; then the cheaper, then the shorter."""
     if other is None or not gains(before, other[0]):
         return best
     return other if _merit(other) > _merit(best) else best
 
 
-def _merit(each: tuple[Score, list[Rewrite]]) -> tuple[int, int, Decimal, int]:
+def _merit(each: tuple[Score, list[Rewrite]]) -> tuple[int, int, int, Decimal, int]:
     score, plan = each
     money = score.money if score.money is not None else Decimal(0)
-    return -score.refused, score.read, -money, -len(plan)
+    return -score.refused, score.read, score.reused, -money, -len(plan)
 
 
 def gains(before: Score, after: Score) -> bool:

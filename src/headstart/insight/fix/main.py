@@ -2,16 +2,17 @@
 
 import json
 import shutil
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
 
-from headstart.insight.asked.asked import Asked
+from headstart.insight.asked.asked import Asked, Origin
 from headstart.insight.asked.count import Counter, Counts
 from headstart.insight.asked.detect import Signs
 from headstart.insight.causes import ABOUT, Cause
+from headstart.insight.findings.finding import Finding
 from headstart.insight.fix.fixing import Fixed, fix
 from headstart.insight.fix.needs import needs
 from headstart.insight.fix.records import Record, Source, records
@@ -45,8 +46,12 @@ def fix_all(
     found: Sequence[Cause],
     count: Counter,
     now: datetime,
+    heard: Callable[[Asked], None],
 ) -> Fixed:
-    """Writes `out`, which must not be there. Raises OSError, and Unreadable for what changed."""
+    """Writes `out`, which must not be there. Raises OSError, and Unreadable for what changed.
+
+    `heard`: of each request as it stands in `out`, if any is changed.
+    """
     rules = Rules.packaged()
     trial = Trial(
         lambda: recording, Counts(count), rules=rules, prices=PriceBook.standard(), now=now
@@ -59,19 +64,23 @@ def fix_all(
     begin(fixed.plan)
     with out.open("x", encoding="utf-8", errors="surrogatepass", newline="\n") as file:
         try:
-            for record in recording.records():
-                _write(file, _rewritten(record, fixed, rules))
+            for number, record in enumerate(recording.records(), 1):
+                value, requests = _rewritten(record, fixed, rules)
+                _write(file, value)
+                for asked in requests:
+                    heard(replace(asked, origin=Origin(str(out), number)))
         except Exception:
             out.unlink()
             raise
     return fixed
 
 
-def _rewritten(record: Record, fixed: Fixed, rules: Rules) -> Any:
+def _rewritten(record: Record, fixed: Fixed, rules: Rules) -> tuple[Any, Sequence[Asked]]:
+    """The value, and the requests in it."""
     if len(record.asked) != 1:
-        return record.value
+        return record.value, record.asked
     new, made = rewritten(record.asked[0], fixed.plan, rules)
-    return record.with_body(new.body) if made else record.value
+    return record.with_body(new.body) if made else record.value, [new]
 
 
 def _write(file: IO[str], value: Any) -> None:
@@ -84,8 +93,8 @@ def _is_lines(path: Path) -> bool:
         return file.read(1) == b"{"
 
 
-def said(fixed: Fixed, out: Path, count: Counter) -> str:
-    """For people."""
+def said(fixed: Fixed, out: Path, count: Counter, remains: Sequence[Finding]) -> str:
+    """For people. `remains`: what is found in `out`."""
     before, after = fixed.before, fixed.after
     lines = []
     if fixed.plan:
@@ -108,7 +117,18 @@ def said(fixed: Fixed, out: Path, count: Counter) -> str:
     if fixed.left:
         lines.append("Not fixed:")
         lines += [f"  - {_named(cause)}: {why}" for cause, why in fixed.left.items()]
+    told = {ABOUT[cause].code for cause in fixed.left}
+    partly = {ABOUT[cause].code: why for cause, why in fixed.partly.items()}
+    unsaid = [finding for finding in remains if finding.code not in told]
+    if unsaid:
+        lines.append("Not fixed wholly:")
+        lines += [f"  - {_remaining(finding, partly.get(finding.code))}" for finding in unsaid]
     return "\n".join(lines) + "\n"
+
+
+def _remaining(finding: Finding, why: str | None) -> str:
+    known = "" if why is None else f" One reason: {why}."
+    return f"{finding.where}: {finding.code} {finding.message}{known}"
 
 
 def _requests(number: int) -> str:

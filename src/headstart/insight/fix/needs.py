@@ -36,6 +36,8 @@ class Needs:
     """Whether what comes behind the system prompt could be read too."""
     unfit: dict[Cause, str] = field(default_factory=dict)
     """Why nothing is tried."""
+    partly: dict[Cause, str] = field(default_factory=dict)
+    """Why something is tried for some places of a cause alone."""
 
     def plans(self) -> list[list[Rewrite]]:
         """Those of texts; values first to the place that keeps their priority."""
@@ -95,6 +97,8 @@ def _value(found: Needs, each: Gathered) -> None:
         found.unfit.setdefault(cause, NO_FORM)
     elif not good:
         found.unfit.setdefault(cause, ORDERS)
+    elif len(good) < len(new):
+        found.partly.setdefault(cause, ORDERS)
 
 
 def _there(pieces: Sequence[Piece], piece: Piece, index: int) -> Piece | None:

@@ -63,6 +63,7 @@ def records(source: Source, told: Signs) -> Iterator[Record]:
         while waiting and waiting[0].origin != asked.origin:
             yield waiting.popleft()
         if not waiting:
-            raise Unreadable(f"{asked.origin}: this kind of recording can't be written again")
+            reason = "this kind of recording can't be written again"
+            raise Unreadable(reason, asked.origin.file, asked.origin.number)
         waiting[0].asked.append(asked)
     yield from waiting

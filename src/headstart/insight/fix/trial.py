@@ -27,6 +27,9 @@ class Score:
     """What a recording would read and cost."""
 
     read: int = 0
+    reused: int = 0
+    """What a cache without a vendor's steps and minimums would read: to the token, or to the ends
+    of blocks where the contract reads to those."""
     prompt: int = 0
     refused: int = 0
     money: Decimal | None = Decimal(0)
@@ -87,6 +90,7 @@ class Trial:
     def _add(self, score: Score, asked: Asked, now: Rehearsed) -> None:
         account = now.account
         score.read += account.read
+        score.reused += now.reused
         score.prompt += account.prompt
         score.refused += now.refusal is not None
         score.contracts.add(now.profile.contract)

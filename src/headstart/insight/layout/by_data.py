@@ -5,7 +5,8 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
 
 from headstart.insight.asked.piece import Piece
-from headstart.insight.layout.bits import Bit, Key, keys, looked
+from headstart.insight.compare.volatile import Suspects
+from headstart.insight.layout.bits import Bit, Key, Runs, in_runs, keys, runs_of
 from headstart.insight.layout.clauses import Template
 from headstart.insight.layout.families import Family
 from headstart.insight.layout.segment import Segment
@@ -19,7 +20,7 @@ Held = dict[int, Piece]
 """What stands in one place, by request."""
 
 
-def by_data(family: Family) -> list[list[Bit]]:
+def by_data(family: Family, suspects: Suspects) -> list[list[Bit]]:
     """The bits of each request, in its own order."""
     places: dict[Key, Held] = defaultdict(dict)
     orders: list[list[Key]] = []
@@ -28,11 +29,11 @@ def by_data(family: Family) -> list[list[Bit]]:
         orders.append([key for key, _ in listed])
         for key, piece in listed:
             places[key][index] = piece
-    cut = {key: _place(family, key, held) for key, held in places.items()}
+    cut = {key: _place(family, key, held, suspects) for key, held in places.items()}
     return [[bit for key in order for bit in cut[key][index]] for index, order in enumerate(orders)]
 
 
-def _place(family: Family, key: Key, held: Held) -> dict[int, list[Bit]]:
+def _place(family: Family, key: Key, held: Held, suspects: Suspects) -> dict[int, list[Bit]]:
     texts = dict.fromkeys(piece.text for piece in held.values())
     optional = key[0] != "message" and len(held) < len(family.requests)
     later = key[0] == "message" and key[1] != 0
@@ -46,10 +47,12 @@ def _place(family: Family, key: Key, held: Held) -> dict[int, list[Bit]]:
     template = Template(next(iter(texts)))
     for text in list(texts)[:MOST_TEXTS]:
         template.hear(text)
-    return _cut(family, key, held, template)
+    return _cut(family, key, held, template, suspects)
 
 
-def _cut(family: Family, key: Key, held: Held, template: Template) -> dict[int, list[Bit]]:
+def _cut(
+    family: Family, key: Key, held: Held, template: Template, suspects: Suspects
+) -> dict[int, list[Bit]]:
     parts = {i: template.cut(piece.text) or [piece.text] for i, piece in held.items()}
     usual = 2 * len(template.shared) + 1
     segments: list[Segment] = []
@@ -57,7 +60,8 @@ def _cut(family: Family, key: Key, held: Held, template: Template) -> dict[int, 
         values = {i: said[number] for i, said in parts.items() if len(said) == usual}
         segments.append(_stays(family, values, spoken=key[0] == "message"))
     found: dict[int, list[Bit]] = {}
-    days = {family.day(index) for index in held}
+    runs: dict[str, Runs] = {}
+    one_day = len({family.day(index) for index in held}) == 1
     for index, said in parts.items():
         piece = held[index]
         if len(said) != usual:
@@ -67,9 +71,11 @@ def _cut(family: Family, key: Key, held: Held, template: Template) -> dict[int, 
         for number, text in enumerate(said):
             if not text:
                 continue
-            if number % 2 and len(days) == 1 and key[0] == "system":
+            if number % 2 and one_day and key[0] == "system":
                 # No other day was seen, so a date tells of itself alone.
-                bits += _seen(looked((*key, number), piece, text, only=(Segment.DAILY,)))
+                if text not in runs:
+                    runs[text] = runs_of(text, suspects, only=(Segment.DAILY,))
+                bits += _seen(in_runs((*key, number), piece, runs[text]))
             else:
                 bits.append(Bit((*key, number), segments[number], piece, text, seen=True))
         found[index] = bits

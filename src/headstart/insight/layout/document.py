@@ -84,11 +84,18 @@ class Laid:
     advice: Sequence[str]
     imagined: bool
     """Whether there was one request, and the second one that proves it was made up."""
+    tool_orders: int = 0
+    """In how many orders the same tools come, where one order would cost less."""
 
     @property
     def misplaced(self) -> Sequence[Part]:
         """Parts out of order."""
         return [part for part in self.parts if part.to]
+
+    @property
+    def in_order(self) -> bool:
+        """Whether nothing has to move."""
+        return not self.misplaced and not self.tool_orders
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,8 @@ from headstart.insight.asked.count import Counts
 from headstart.insight.asked.count.counter import label
 from headstart.insight.asked.piece import EARLY
 from headstart.insight.asked.prompt import to_prompt
+from headstart.insight.causes import ABOUT, Cause
+from headstart.insight.compare.volatile import CLIENT_LINE, Suspects
 from headstart.insight.layout.advice import advice
 from headstart.insight.layout.bits import Bit, Key, by_looks
 from headstart.insight.layout.by_data import by_data
@@ -18,7 +20,7 @@ from headstart.insight.layout.document import Gap, Laid, Layout, Marker, Part, S
 from headstart.insight.layout.edges import BY_MARKS
 from headstart.insight.layout.families import Family, families
 from headstart.insight.layout.proof import Marking, Prover, edge_indices, marked
-from headstart.insight.layout.rearrange import Placed, as_given, leaves, rearranged
+from headstart.insight.layout.rearrange import Placed, as_given, leaves, rearranged, request
 from headstart.insight.layout.segment import Segment
 from headstart.insight.shown import Show
 from headstart.ledger import Profile
@@ -33,20 +35,23 @@ def lay_out(
     requests: Iterable[Asked], counts: Counts, prover: Prover, block: int, show: Show
 ) -> Layout:
     """Every family, by its tokens."""
-    laid = [_family(each, counts, prover, block, show) for each in families(requests)]
+    suspects = Suspects()
+    laid = [_family(each, counts, prover, block, show, suspects) for each in families(requests)]
     laid.sort(key=lambda each: -each.given.prompt)
     return Layout(label(counts.counter), laid)
 
 
-def _family(family: Family, counts: Counts, prover: Prover, block: int, show: Show) -> Laid:
+def _family(
+    family: Family, counts: Counts, prover: Prover, block: int, show: Show, suspects: Suspects
+) -> Laid:
     requests = family.requests
     alone = len(requests) == 1
     if alone:
-        cut = [by_looks(requests[0])]
+        cut = [by_looks(requests[0], suspects)]
         requests = [requests[0], imagined(requests[0], cut[0])]
-        cut.append(by_looks(requests[1]))
+        cut.append(by_looks(requests[1], suspects))
     else:
-        cut = by_data(family)
+        cut = by_data(family, suspects)
     order = [rearranged(bits) for bits in cut]
     profile = prover.profile(requests[0])
     given = prover.cost(requests)
@@ -54,10 +59,12 @@ def _family(family: Family, counts: Counts, prover: Prover, block: int, show: Sh
     marking, suggested = prover.best(requests, order, profile)
     count = 1 if alone else len(requests)
     parts = _parts(cut[:count], counts, show)
+    orders = _tool_orders(requests[:count])
     if (suggested.refused, suggested.weight) >= (given.refused, given.weight * WORTH):
         # Nothing much is gained, so it stands well.
         suggested, marking, order = given, None, [as_given(bits) for bits in cut]
         parts = [replace(part, to="") for part in parts]
+        orders = 0
     sizes = _sizes(order[:count], counts, block)
     laid = Laid(
         profile.vendor,
@@ -73,8 +80,19 @@ def _family(family: Family, counts: Counts, prover: Prover, block: int, show: Sh
         _gaps(family, profile),
         (),
         alone,
+        orders,
     )
     return replace(laid, advice=advice(laid, family, profile, prover.rates(requests[0])))
+
+
+def _tool_orders(requests: Sequence[Asked]) -> int:
+    """In how many orders the tools come that come in several; 0 if none do."""
+    found: dict[frozenset[str], set[tuple[str, ...]]] = defaultdict(set)
+    for asked in requests:
+        names = tuple(piece.name for piece in asked.pieces if piece.kind == "tool")
+        found[frozenset(names)].add(names)
+    most = max(map(len, found.values()))
+    return most if most > 1 else 0
 
 
 def imagined(asked: Asked, bits: Sequence[Bit]) -> Asked:
@@ -145,6 +163,8 @@ def _shown_key(bit: Bit) -> Key:
 
 
 def _to(bit: Bit) -> str:
+    if CLIENT_LINE.match(bit.text.lstrip()):
+        return f"nowhere in the prompt ({ABOUT[Cause.CLIENT_LINE].code})"
     if leaves(bit):
         return "at the end of the last message"
     where = "tools" if bit.piece.kind == "tool" else "system prompt"
@@ -153,7 +173,7 @@ def _to(bit: Bit) -> str:
 
 
 def _tokens(bit: Bit, counts: Counts) -> int:
-    return counts.tokens(replace(bit.piece, text=bit.text))
+    return counts.tokens(bit.alone)
 
 
 def _sizes(order: Sequence[Sequence[Placed]], counts: Counts, block: int) -> list[Size]:
@@ -181,18 +201,18 @@ def _markers(
     """Those of the last request; none where the vendor takes none, or none pays."""
     if profile.contract not in BY_MARKS:
         return []
-    last = marked(requests[-1:], order[-1:], profile, marking)[0]
-    ends = to_prompt(last, counts).ends
+    plain = to_prompt(request(requests[-1], order[-1]), counts)
+    last = marked(plain, order[-1], profile, marking)
     edges = set(edge_indices(order[-1], profile))
     return [
         Marker(
             order[-1][index].segment.title if index in edges else "conversation",
-            piece.pointer,
-            ends[index],
-            piece.mark.ttl or profile.default_lifetime or "",
+            order[-1][index].piece.pointer,
+            last.ends[index],
+            block.mark.ttl or profile.default_lifetime or "",
         )
-        for index, piece in enumerate(last.pieces)
-        if piece.mark is not None and ends[index] >= profile.minimum
+        for index, block in enumerate(last.blocks)
+        if block.mark is not None and last.ends[index] >= profile.minimum
     ]
 
 

@@ -36,7 +36,7 @@ class Given:
 
 
 def main(given: Given) -> int:
-    """The exit status: 1 where parts are out of order."""
+    """The exit status: 1 where parts or tools are out of order."""
     signs = Signs("" if given.provider == "auto" else given.provider, model=given.model or "")
     try:
         count = counter_of(given.tokenizer)
@@ -65,4 +65,4 @@ def main(given: Given) -> int:
         return IMPOSSIBLE
     if not layout.families:
         return ABSTAINED
-    return FINDING if any(laid.misplaced for laid in layout.families) else FINE
+    return FINE if all(laid.in_order for laid in layout.families) else FINDING

@@ -1,9 +1,11 @@
 """What requests read and cost in an order, by rehearsing them under the vendor's contract."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
+
+from msgspec import structs
 
 from headstart.contracts.prompt import Mark, Prompt, Wishes
 from headstart.insight.asked.asked import Asked
@@ -72,13 +74,22 @@ class Prover:
 
     def cost(self, requests: Iterable[Asked]) -> Cost:
         """As they are, in this order."""
+        return self._played((asked, self._prompt_of(asked), None) for asked in requests)[0]
+
+    def _played(
+        self, requests: Iterable[tuple[Asked, Prompt, int | None]]
+    ) -> tuple[Cost, Sequence[int]]:
+        """Requests with their prompts, and what each has in common with an earlier one where that
+        is known; it is given back."""
         rehearsal = Rehearsal(self._prompt_of, self._rules, self._contract)
+        common: list[int] = []
         total = Account(0, 0)
         weight = Decimal(0)
         paid: Decimal | None = Decimal(0)
         refused = resent = 0
-        for asked in requests:
-            rehearsed = rehearsal.ask(asked)
+        for asked, prompt, known in requests:
+            rehearsed = rehearsal.play(asked, prompt, known)
+            common.append(rehearsed.reused)
             account, profile = rehearsed.account, rehearsed.profile
             refused += rehearsed.plan is None
             resent += rehearsed.reused >= max(1, profile.minimum)
@@ -87,15 +98,26 @@ class Prover:
             price = self._paid(asked, account, profile)
             paid = None if paid is None or price is None else paid + price
         written = sum(total.written.values())
-        return Cost(total.prompt, total.read, written, weight, paid, refused, resent)
+        cost = Cost(total.prompt, total.read, written, weight, paid, refused, resent)
+        return cost, common
 
     def best(
         self, requests: Sequence[Asked], order: Sequence[Sequence[Placed]], profile: Profile
     ) -> tuple[Marking, Cost]:
         """The cheapest way of marking this order, and what it costs."""
         found: list[tuple[Marking, Cost]] = []
+        bare = [request(asked, placed) for asked, placed in zip(requests, order, strict=True)]
+        prompts = [*map(self._prompt_of, bare)]
+        ends = [edge_indices(placed, profile) for placed in order]
+        common: Sequence[int | None] = [None] * len(bare)
         for marking in markings(profile):
-            cost = self.cost(marked(requests, order, profile, marking))
+            told = (
+                _marked(prompt, _marks(placed, edges, profile, marking), profile, marking)
+                for prompt, placed, edges in zip(prompts, order, ends, strict=True)
+            )
+            cost, reused = self._played(zip(bare, told, common, strict=True))
+            if not cost.refused:  # Those that are refused begin nothing.
+                common = reused
             found.append((marking, cost))
         return min(found, key=lambda each: (each[1].refused, each[1].weight))
 
@@ -124,28 +146,33 @@ def markings(profile: Profile) -> list[Marking]:
     return found
 
 
-def marked(
-    requests: Sequence[Asked],
-    order: Sequence[Sequence[Placed]],
-    profile: Profile,
-    marking: Marking,
-) -> list[Asked]:
-    """The requests in an order, marked, and with nothing else written where that can be said."""
-    found = []
-    for asked, placed in zip(requests, order, strict=True):
-        wishes = asked.wishes
-        if profile.contract == "anthropic":
-            wishes = Wishes()
-        elif profile.contract == "openai_breakpoints":
-            wishes = Wishes("explicit" if marking.edges or marking.end else "implicit", told=True)
-        told = request(asked, _with_marks(placed, profile, marking))
-        partition = "" if profile.vendor == "openai" else asked.partition
-        found.append(replace(told, wishes=wishes, partition=partition))
-    return found
+def marked(prompt: Prompt, placed: Sequence[Placed], profile: Profile, marking: Marking) -> Prompt:
+    """The prompt of a request in an order, marked, and with nothing else written where that can be
+    said."""
+    marks = _marks(placed, edge_indices(placed, profile), profile, marking)
+    return _marked(prompt, marks, profile, marking)
 
 
-def _with_marks(placed: Sequence[Placed], profile: Profile, marking: Marking) -> list[Placed]:
-    ends = [index for index in edge_indices(placed, profile) if marking.edges]
+def _marked(
+    prompt: Prompt, marks: Mapping[int, Mark], profile: Profile, marking: Marking
+) -> Prompt:
+    wishes = prompt.wishes
+    if profile.contract == "anthropic":
+        wishes = Wishes()
+    elif profile.contract == "openai_breakpoints":
+        wishes = Wishes("explicit" if marking.edges or marking.end else "implicit", told=True)
+    blocks = [*prompt.blocks]
+    for index, mark in marks.items():
+        blocks[index] = structs.replace(blocks[index], mark=mark)
+    partition = "" if profile.vendor == "openai" else prompt.partition
+    return replace(prompt, blocks=blocks, wishes=wishes, partition=partition)
+
+
+def _marks(
+    placed: Sequence[Placed], edges: Sequence[int], profile: Profile, marking: Marking
+) -> dict[int, Mark]:
+    """By the index of the piece that carries it."""
+    ends = edges if marking.edges else ()
     marks = {index: Mark(marking.lifetime) for index in ends[: (profile.marks or 0) - marking.end]}
     if marking.end:
         last = max(
@@ -158,10 +185,7 @@ def _with_marks(placed: Sequence[Placed], profile: Profile, marking: Marking) ->
         )
         if last is not None:
             marks.setdefault(last, Mark())
-    return [
-        replace(each, piece=replace(each.piece, mark=marks[index])) if index in marks else each
-        for index, each in enumerate(placed)
-    ]
+    return marks
 
 
 def edge_indices(placed: Sequence[Placed], profile: Profile) -> list[int]:

@@ -53,7 +53,7 @@ def rearranged(bits: Sequence[Bit]) -> list[Placed]:
 
 def as_given(bits: Sequence[Bit]) -> list[Placed]:
     """All where it is."""
-    return [Placed(replace(bit.piece, text=bit.text), bit.segment) for bit in bits]
+    return [Placed(bit.alone, bit.segment) for bit in bits]
 
 
 def _group(bit: Bit) -> tuple[int, int]:
@@ -78,7 +78,9 @@ def _sorted(bits: Sequence[Bit]) -> Iterator[Placed]:
         if leaves(bit):
             continue
         if bit.text == bit.piece.text:
-            yield Placed(replace(bit.piece, mark=None), bit.segment)
+            yield Placed(
+                bit.alone if bit.piece.mark is None else replace(bit.piece, mark=None), bit.segment
+            )
         else:
             piece = replace(
                 bit.piece, text=bit.text, mark=None, message=first.message, role=first.role

@@ -27,6 +27,7 @@ def _family(laid: Laid) -> dict[str, Any]:
         "sessions": laid.sessions,
         "proof": "imagined" if laid.imagined else "replayed",
         "parts": [_part(part) for part in laid.parts],
+        "tool_orders": laid.tool_orders,
         "block_size": laid.block,
         "segments": [
             {

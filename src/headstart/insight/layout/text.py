@@ -32,9 +32,11 @@ def _family(laid: Laid, counted: str) -> Iterator[str]:
     yield "As it stands"
     for part in _chosen(laid.parts):
         yield _part(part, laid.requests)
-    if laid.misplaced:
+    if not laid.in_order:
         yield ""
         yield "Out of order"
+        if laid.tool_orders:
+            yield f"  The same tools come in {laid.tool_orders} orders: sort them by name."
         for part in laid.misplaced:
             yield (
                 f"  {part.pointer} ({part.segment.title}) keeps {part.behind:,} tokens behind it "

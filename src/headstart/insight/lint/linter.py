@@ -1,16 +1,19 @@
 """Hears a recording, request by request, and says at its end what is wrong."""
 
 from dataclasses import dataclass
+from math import inf
 
 from headstart.insight.asked.asked import Asked, Origin
 from headstart.insight.asked.count import Counter, Counts
 from headstart.insight.asked.prompt import to_prompt
 from headstart.insight.causes import ABOUT, Cause
+from headstart.insight.compare.volatile import dates_a_text
 from headstart.insight.findings.finding import Evidence, Finding, Severity, Step
 from headstart.insight.findings.gather import in_order
 from headstart.insight.findings.place import Place
-from headstart.insight.lint.breaks import Breaks, Gathered
-from headstart.insight.lint.looks import Look, Looks
+from headstart.insight.findings.text import counted
+from headstart.insight.lint.breaks import Breaks, Gathered, Heard
+from headstart.insight.lint.looks import FORMS, Key, Look, Looks
 from headstart.insight.lint.marks import Marks, Misplaced
 from headstart.insight.lint.rules import severity
 from headstart.insight.lint.unread import Unread
@@ -19,6 +22,9 @@ from headstart.insight.shown import Show, plain
 
 WORTH_NAMING = 0.1
 """Of all prompt tokens, lost for want of a marker in the right place."""
+
+A_DAY = 86_400.0
+"""Seconds: today's date doesn't come again after as many."""
 
 MOST_LOOKS = 1024
 """Values that are remembered; where so many differ, two requests have confirmed it long since."""
@@ -30,7 +36,16 @@ class _Seen:
 
     look: Look
     origin: Origin
-    times: int = 1
+    times: int = 0
+    first: float = inf
+    last: float = -inf
+    """Unix seconds, of the requests whose time is known."""
+
+    def hear(self, time: float | None) -> None:
+        """It came, or came again."""
+        self.times += 1
+        if time is not None:
+            self.first, self.last = min(self.first, time), max(self.last, time)
 
 
 @dataclass(slots=True)
@@ -56,7 +71,7 @@ class Linter:
         self._marks = Marks()
         self._unread = Unread()
         self._look = Looks()
-        self._looks: dict[tuple[Cause, str, str], _Seen] = {}
+        self._looks: dict[Key, _Seen] = {}
         self._marked: dict[Cause, _Marked] = {}
         self.requests = 0
         self._tokens_heard = 0
@@ -70,13 +85,15 @@ class Linter:
         for misplaced in self._marks.hear(asked, heard, rehearsed):
             self._add(misplaced, asked.origin)
         self._unread.hear(asked, heard, rehearsed)
+        harmless = self._harmless(heard, asked)
+        for key in harmless:
+            self._looks.pop(key, None)
         for look in self._look(asked):
-            key = look.cause, look.piece.pointer, look.value
-            seen = self._looks.get(key)
-            if seen is not None:
-                seen.times += 1
-            elif len(self._looks) < MOST_LOOKS:
-                self._looks[key] = _Seen(look, asked.origin)
+            if look.key not in self._looks:
+                if look.key in harmless or len(self._looks) >= MOST_LOOKS:
+                    continue
+                self._looks[look.key] = _Seen(look, asked.origin)
+            self._looks[look.key].hear(asked.time)
 
     def findings(self) -> list[Finding]:
         """All that is known by now."""
@@ -86,11 +103,11 @@ class Linter:
         )
         found += map(self._of_unread, self._unread)
         named = {each.code for each in found}
-        found += (
-            self._of_look(seen)
-            for seen in self._looks.values()
-            if self._may_be(seen) and ABOUT[seen.look.cause].code not in named
-        )
+        places: dict[tuple[Cause, str], list[_Seen]] = {}
+        for seen in self._looks.values():
+            if self._may_be(seen) and ABOUT[seen.look.cause].code not in named:
+                places.setdefault((seen.look.cause, seen.look.piece.pointer), []).append(seen)
+        found += (self._of_looks(*alike) for alike in places.values())
         return in_order(found)
 
     @property
@@ -104,6 +121,16 @@ class Linter:
         found = {each.code for each in self.findings()}
         return [cause for cause, about in ABOUT.items() if about.code in found]
 
+    def _harmless(self, heard: Heard, asked: Asked) -> set[Key]:
+        """Values in which two requests differ and lose nothing: they stand far enough back."""
+        if heard.earlier is None or heard.found is not None:
+            return set()
+        one, other = (
+            {look.key for look in self._look(each) if look.cause not in FORMS}
+            for each in (heard.earlier, asked)
+        )
+        return one ^ other
+
     def _add(self, misplaced: Misplaced, origin: Origin) -> None:
         marked = self._marked.setdefault(misplaced.cause, _Marked(misplaced, origin, 0))
         marked.times += 1
@@ -115,9 +142,12 @@ class Linter:
         return not often or marked.tokens >= WORTH_NAMING * self._tokens_heard
 
     def _may_be(self, seen: _Seen) -> bool:
-        """A value that came again is none of the request; a day's date stays for a day."""
-        alone = seen.times == 1
-        return alone or seen.look.cause in (Cause.DATE, Cause.INVISIBLE, Cause.LINE_ENDS)
+        """A value that came again is none of the request; today's date stays for a day."""
+        look = seen.look
+        if seen.times == 1 or look.cause in (Cause.INVISIBLE, Cause.LINE_ENDS):
+            return True
+        of_today = look.cause is Cause.DATE and not dates_a_text(look.piece.text, look.begin)
+        return of_today and seen.last - seen.first < A_DAY
 
     def _of_break(self, each: Gathered) -> Finding:
         found, show = each.first, self._show
@@ -164,12 +194,14 @@ class Linter:
             Evidence.CONFIRMED,
         )
 
-    def _of_look(self, seen: _Seen) -> Finding:
-        look = seen.look
+    def _of_looks(self, first: _Seen, *others: _Seen) -> Finding:
+        """Values in one place of all requests."""
+        look = first.look
+        also = f", and {counted(len(others), 'others')} there" if others else ""
         return _finding(
             look.cause,
-            f"{ABOUT[look.cause].title}: {self._show(look.value)}.",
-            _place(seen.origin, look.piece.pointer),
+            f"{ABOUT[look.cause].title}: {self._show(look.value)}{also}.",
+            _place(first.origin, look.piece.pointer),
             Evidence.SUSPECTED,
         )
 

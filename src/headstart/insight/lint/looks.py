@@ -9,11 +9,14 @@ from headstart.insight.asked.asked import Asked
 from headstart.insight.asked.piece import EARLY, Piece
 from headstart.insight.causes import Cause
 from headstart.insight.compare.compare import MUCH
-from headstart.insight.compare.volatile import suspects
+from headstart.insight.compare.volatile import Suspects
 
 INVISIBLE = re.compile("[\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 _JOINERS = re.compile("[\u200c\u200d\u200e\u200f]")
 """Real letters and emoji are made with these: alone they say nothing."""
+
+
+Key = tuple[Cause, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +28,18 @@ class Look:
     begin: int
     value: str
 
+    @property
+    def key(self) -> Key:
+        """The same for the same value in the same place."""
+        return self.cause, self.piece.pointer, self.value
+
 
 class Looks:
     """Looks at requests. What was seen of a piece is remembered: most come again and again."""
 
     def __init__(self, most: int = 4096) -> None:
         self._most = most
+        self._suspects = Suspects()
         self._known: dict[bytes, tuple[tuple[Cause, int, int], ...]] = {}
 
     def __call__(self, asked: Asked) -> Iterator[Look]:
@@ -49,7 +58,7 @@ class Looks:
         if known is None:
             if len(self._known) >= self._most:
                 self._known.clear()
-            values = ((spot.cause, spot.begin, spot.end) for spot in suspects(piece.text))
+            values = ((spot.cause, spot.begin, spot.end) for spot in self._suspects(piece.text))
             known = self._known[piece.digest] = (*_characters(piece.text), *values)
         return known
 

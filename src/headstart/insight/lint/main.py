@@ -1,6 +1,5 @@
 """Lints for a person or a program: the report on stdout, troubles on stderr."""
 
-import re
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -16,8 +15,6 @@ from headstart.insight.causes import ABOUT
 from headstart.insight.findings.place import Place
 from headstart.insight.findings.render import Form, render
 from headstart.insight.findings.report import (
-    CLEAN,
-    FINDINGS,
     IMPOSSIBLE,
     FailOn,
     Report,
@@ -34,6 +31,7 @@ from headstart.insight.lint.rules import RULES
 from headstart.insight.shown import plain, redacted
 
 TOOL = "headstart lint"
+CANNOT = "cannot be read"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +59,12 @@ def main(given: Given) -> int:
     except (UnknownCode, Unreadable) as error:
         print(f"{TOOL}: {error}", file=sys.stderr)
         return IMPOSSIBLE
-    linter = Linter(count, show=redacted if given.redact else plain)
+    show = redacted if given.redact else plain
+    linter = Linter(count, show=show)
     signs = Signs("" if given.provider == "auto" else given.provider, model=given.model or "")
     if given.fixed is not None:
-        return _fix(given, given.fixed, rules, selection, count, linter, signs)
+        again = Linter(count, show=show)
+        return _fix(given, given.fixed, rules, selection, count, linter, again, signs)
     problems: list[Trouble] = []
     for asked in read_requests(
         given.places, signs, lambda name, error: problems.append(_unread(name, error))
@@ -75,16 +75,10 @@ def main(given: Given) -> int:
 
 
 def _unread(name: str, error: Unreadable) -> Trouble:
-    """What the error says, with its place taken from its text."""
-    told = _TOLD.fullmatch(str(error).removeprefix(name))
-    if told is None:
-        return Trouble(Place(name), str(error))
-    reason = told[2] if told[2].startswith(_CANNOT) else f"{_CANNOT}: {told[2]}"
-    return Trouble(Place(name, int(told[1]) if told[1] else None), reason)
-
-
-_TOLD = re.compile(r"(?::(\d+))?: (.*)", re.DOTALL)
-_CANNOT = "cannot be read"
+    reason = error.reason
+    if not reason.startswith(CANNOT):
+        reason = f"{CANNOT}: {reason}"
+    return Trouble(Place(name, error.line), reason)
 
 
 def _fix(
@@ -94,9 +88,11 @@ def _fix(
     selection: Selection,
     count: Counter,
     linter: Linter,
+    again: Linter,
     signs: Signs,
 ) -> int:
-    """The findings, and what was done about them; 0 where none of those that count is left."""
+    """The findings, and what was done about them; 0 where `again`, which hears the changed
+    requests, finds none that counts."""
     if out.exists():
         print(f"{TOOL}: {out}: is there already, and nothing is overwritten", file=sys.stderr)
         return IMPOSSIBLE
@@ -113,18 +109,18 @@ def _fix(
                 found=chosen,
                 count=count,
                 now=datetime.now(UTC),
+                heard=again.hear,
             )
         except (Unreadable, OSError) as error:
             print(f"{TOOL}: {error}", file=sys.stderr)
             return IMPOSSIBLE
     report = _report(rules, selection, linter, ())
     code = _said(given, report)
+    remains = _report(rules, selection, again, ()) if fixed.plan else report
     # Beside a form for programs it is for people all the same.
-    print(said(fixed, out, count), end="", file=None if given.form == "text" else sys.stderr)
-    counts = FailOn.parse(given.fail_on)
-    left = {ABOUT[cause].code for cause in fixed.left}
-    still = [each for each in report.findings if each.code in left and counts(each)]
-    return code if still or code != FINDINGS else CLEAN
+    file = None if given.form == "text" else sys.stderr
+    print(said(fixed, out, count, remains.findings), end="", file=file)
+    return exit_code(remains, FailOn.parse(given.fail_on)) if fixed.plan else code
 
 
 def _report(

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
+from headstart.insight.lint_code import ir
 from headstart.insight.lint_code.language import (
     CLOCK,
     DAY,
@@ -107,6 +108,20 @@ def attribute(name: str, language: Language) -> Cause | None:
     if last == "objects":
         return ROWS
     return REQUEST if last.lower() in REQUEST_NAMES else None
+
+
+_FIELDS = frozenset(["field", "Field", "ib", "attrib", "PrivateAttr"])
+"""Of dataclasses, attrs, msgspec and pydantic."""
+
+
+def factory(name: str, node: ir.Call) -> ir.Expr | None:
+    """What a field is made by for each object anew, where the call declares such a field."""
+    last = name.rsplit(".", 1)[-1]
+    if last == "Factory" and name.startswith(("attr.", "attrs.")):
+        return node.args[0] if node.args else None
+    if last not in _FIELDS:
+        return None
+    return next((by for named, by in node.named if named in {"default_factory", "factory"}), None)
 
 
 def header(name: str) -> Cause | None:

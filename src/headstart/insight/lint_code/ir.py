@@ -141,6 +141,8 @@ class Param:
     default: Expr | None = None
     kind: Literal["plain", "rest", "named_rest", "named"] = "plain"
     is_set: bool = False
+    annotation: Expr | None = None
+    """The name of its type, where it has one."""
     target: Expr | None = None
 
 

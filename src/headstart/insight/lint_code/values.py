@@ -110,6 +110,12 @@ class Klass:
         return next((got for base in self.bases if (got := base.kept(name)) is not None), None)
 
     @property
+    def fields(self) -> dict[str, "Value"]:
+        """All that has a name in its body or in those of its bases."""
+        inherited = {name: got for base in self.bases[::-1] for name, got in base.fields.items()}
+        return inherited | self.scope.names
+
+    @property
     def prints(self) -> bool:
         """Whether its objects have a text that is not their address."""
         return self.node.prints
@@ -120,6 +126,14 @@ class Object:
     """An instance of a class of the tree."""
 
     klass: Klass
+
+
+@dataclass(frozen=True, slots=True)
+class Factory:
+    """What a field of a class is made by, for each object anew."""
+
+    call: ir.Call
+    scope: Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +150,9 @@ class Template:
     early: tuple[str, ...]
 
 
-Shape: TypeAlias = Text | Array | Record | Foreign | Closure | Klass | Object | Space | Template
+Shape: TypeAlias = (
+    Text | Array | Record | Foreign | Closure | Klass | Object | Factory | Space | Template
+)
 
 
 class Value:

@@ -6,7 +6,7 @@ from typing import TypeVar
 import msgspec
 
 from headstart.insight import lines
-from headstart.insight.lines import Moved, end_of_lines, from_stdin, nobody
+from headstart.insight.lines import Moved, end_of_lines, from_stdin, nobody, placed
 
 __all__ = ["Lines", "Moved", "TraceError", "decoded", "end_of_lines", "from_stdin", "nobody"]
 
@@ -21,7 +21,11 @@ class Lines(lines.Lines):
     """Numbered lines of a recording, up to `end` bytes of it. Raises TraceError."""
 
     def __init__(self, path: Path, moved: Moved = nobody, end: int | None = None) -> None:
-        super().__init__(path, moved, error=TraceError, end=end)
+        super().__init__(path, moved, error=_broken, end=end)
+
+
+def _broken(reason: str, file: str, line: int | None) -> TraceError:
+    return TraceError(placed(reason, file, line))
 
 
 def decoded(path: Path, number: int, line: bytes, form: type[Line]) -> Line:

@@ -1,8 +1,8 @@
 """How long prefixes lie idle between two uses, against each lifetime that their vendor sells."""
 
 from collections import Counter, OrderedDict
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from math import ceil, log2
 
 from headstart.insight.asked.asked import Asked
@@ -103,8 +103,27 @@ class Gaps:
         self._talks[key].use(asked.time, kept, since, prompt - kept)
 
     def __iter__(self) -> Iterator[Idle]:
-        """Those with the most tokens first."""
-        found = [*self._prefixes.values(), *self._talks.values()]
-        yield from sorted(
-            (each for each in found if each.gaps), key=lambda each: (-each.tokens, each.name)
+        """Those with the most tokens first. Those of one name are told apart: tenants and models
+        share nothing, so each has a lifetime of its own to choose."""
+        known = [*self._prefixes.values(), *self._talks.values()]
+        found = sorted(
+            (each for each in known if each.gaps), key=lambda each: (-each.tokens, each.name)
         )
+        alike: dict[str, list[Idle]] = {}
+        for each in found:
+            alike.setdefault(each.name, []).append(each)
+        for each in found:
+            told = _told_apart(each.asked, [other.asked for other in alike[each.name]])
+            yield replace(each, name=f"{each.name} ({told})") if told else each
+
+
+def _told_apart(asked: Asked, others: Sequence[Asked]) -> str:
+    """What of a request is another one in the others."""
+    told = []
+    if len({other.tenant for other in others}) > 1:
+        told.append(f"tenant {asked.tenant}" if asked.tenant else "no tenant")
+    if len({other.model for other in others}) > 1:
+        told.append(asked.model or "no model")
+    if len({other.vendor for other in others}) > 1:
+        told.append(asked.vendor)
+    return ", ".join(told)

@@ -1,7 +1,7 @@
 """Causes with what mending them would save, the largest first."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from headstart.insight.asked.asked import Asked, Origin
@@ -25,6 +25,16 @@ class Lever:
     priced: int = 0
     """Requests whose price is known."""
     first: Origin | None = None
+
+    def plus(self, other: "Lever") -> "Lever":
+        """Both together; of the same cause, model and prefix."""
+        return replace(
+            self,
+            requests=self.requests + other.requests,
+            tokens=self.tokens + other.tokens,
+            saved=self.saved + other.saved,
+            priced=self.priced + other.priced,
+        )
 
     @property
     def money(self) -> Decimal | None:

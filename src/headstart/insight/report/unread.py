@@ -52,10 +52,15 @@ class Unread:
             group.lever.priced += 1
 
     def __iter__(self) -> Iterator[Lever]:
+        """One for each beginning: tenants share nothing, but what they send is mended once."""
+        found: dict[tuple[str, str], Lever] = {}
         for group in self._groups.values():
             lever = group.lever
-            if lever.requests >= SEVERAL and not group.read and not group.explained:
-                yield lever
+            if lever.requests < SEVERAL or group.read or group.explained:
+                continue
+            known = found.get((lever.model, lever.prefix))
+            found[lever.model, lever.prefix] = lever if known is None else known.plus(lever)
+        yield from found.values()
 
     def _fee(self, asked: Asked, account: Account, now: Bill | None) -> Decimal | None:
         """What it would have cost less without a mark."""

@@ -1,4 +1,5 @@
 import time
+from binascii import crc32
 from itertools import chain, product
 
 import pytest
@@ -6,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headstart.insight.asked.count.estimate import MOST_WORDS, Estimate, tokens_of
+from headstart.insight.asked.piece import utf8
 
 SAMPLES = {
     # Each with its tokens by o200k_base (quicktok-v1 0.4.0, whose ids are tiktoken's).
@@ -65,7 +67,10 @@ texts = st.text() | st.text("ab_ .(\n\r1-的のア한жλé", max_size=80)
 @given(texts)
 def test_tokens_are_as_many_as_ids(text: str) -> None:
     estimate = Estimate()
-    assert estimate.tokens(text) == len(estimate.ids(text)) == len(list(tokens_of(text)))
+    ids = [crc32(utf8(token)) for token in tokens_of(text)]
+    assert list(estimate.ids(text)) == ids
+    assert list(estimate.ids(text)) == ids, "as it is remembered"
+    assert estimate.tokens(text) == len(ids)
 
 
 def test_tokens_are_as_many_as_ids_in_every_short_text() -> None:
@@ -96,8 +101,10 @@ def test_white_space_alone_changes_ids() -> None:
 def test_memory_of_words_is_bounded() -> None:
     estimate = Estimate()
     for number in range(3):
-        estimate.tokens(" ".join(f"{number}w{each}" for each in range(MOST_WORDS)))
-    assert len(estimate._words) <= 2 * MOST_WORDS + 2
+        text = " ".join(f"{number}w{each}" for each in range(MOST_WORDS))
+        assert estimate.tokens(text) == len(estimate.ids(text))
+    assert len(estimate._counts) <= 2 * MOST_WORDS + 2
+    assert len(estimate._ids) <= 2 * MOST_WORDS + 2
 
 
 def test_a_text_without_end_is_no_trouble() -> None:

@@ -14,7 +14,8 @@ tokens than any of these. Other European languages are within 20 %, Vietnamese i
 import re
 from array import array
 from binascii import crc32
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
 
 from headstart.insight.asked.piece import utf8
 
@@ -51,62 +52,89 @@ class Estimate:
     method = "by script"
 
     def __init__(self) -> None:
-        self._words = _Words()
+        self._counts = _Words(_count, nothing=0)
+        self._ids = _Words(_ids, nothing=_ids(" "))
 
     def tokens(self, text: str) -> int:
         """In time that grows with the words that are new."""
         if not text:
             return 0
         first, *others = text.split(" ")
-        words = self._words
+        words = self._counts
         words.make_room()
         spaces = len(_SPACES.findall(text)) if "  " in text else 0
         spaces += text.endswith(" ") and not text.endswith("  ")
         return _count(first) + sum(map(words.__getitem__, others)) + spaces
 
     def ids(self, text: str) -> "array[int]":
-        """CRC-32 of each stretch."""
-        return array("I", [crc32(utf8(token)) for token in tokens_of(text)])
+        """CRC-32 of each stretch, in the same time."""
+        words = self._ids
+        words.make_room()
+        packed: list[bytes] = []
+        for first, others, spaces in _stretches(text):
+            packed += [_ids(first), *map(words.__getitem__, others)]
+            if spaces:
+                packed.append(_packed([spaces]))
+        found = array("I")
+        found.frombytes(b"".join(packed))
+        return found
 
 
 def tokens_of(text: str) -> Iterator[str]:
     """The stretches of a text, in order; together they are the text."""
+    for first, others, spaces in _stretches(text):
+        yield from _TOKEN.findall(first)
+        for word in others:
+            yield from _TOKEN.findall(f" {word}")
+        if spaces:
+            yield spaces
+
+
+def _stretches(text: str) -> Iterator[tuple[str, Sequence[str], str]]:
+    """What stands between several spaces: what no space is before, the words that have one before
+    them, and the spaces behind them."""
     at = 0
     for found in _SPACES.finditer(text):
-        yield from _cut(text[at : found.start()], inner=at > 0)
+        first, *others = text[at : found.start()].split(" ")
         end = found.end()
         at = end if end == len(text) else end - 1
-        yield text[found.start() : at]
-    yield from _cut(text[at:], inner=at > 0)
-
-
-def _cut(text: str, *, inner: bool) -> Iterator[str]:
-    """A stretch in which spaces stand alone. `inner`: it begins with the space before a word."""
-    first, *others = text.split(" ")
-    if not inner or first:
-        yield from _TOKEN.findall(first)
-    for word in others:
-        yield from _TOKEN.findall(f" {word}")
+        yield first, others, text[found.start() : at]
+    first, *others = text[at:].split(" ")
+    yield first, others, ""
 
 
 def _count(text: str) -> int:
     return len(_TOKEN.findall(text))
 
 
-class _Words(dict[str, int]):
-    """Tokens of a word with the space before it; of no word, none."""
+def _ids(text: str) -> bytes:
+    return _packed(_TOKEN.findall(text))
 
-    def __init__(self) -> None:
-        super().__init__({"": 0})
 
-    def __missing__(self, word: str) -> int:
-        count = _count(f" {word}")
+def _packed(tokens: Iterable[str]) -> bytes:
+    return array("I", [crc32(utf8(token)) for token in tokens]).tobytes()
+
+
+Value = TypeVar("Value")
+
+
+class _Words(dict[str, Value]):
+    """What is known of a word with the space before it."""
+
+    def __init__(self, of: Callable[[str], Value], *, nothing: Value) -> None:
+        """`nothing`: of no word."""
+        super().__init__({"": nothing})
+        self._of = of
+        self._nothing = nothing
+
+    def __missing__(self, word: str) -> Value:
+        found = self._of(f" {word}")
         if len(word) <= LONGEST_WORD:
-            self[word] = count
-        return count
+            self[word] = found
+        return found
 
     def make_room(self) -> None:
         """Forget all where there are too many."""
         if len(self) > MOST_WORDS:
             self.clear()
-            self[""] = 0
+            self[""] = self._nothing

@@ -18,7 +18,7 @@ class TokenizerFile:
         try:
             self._tokenizer = Tokenizer.from_file(str(path))
         except Exception as error:  # The library raises nothing more exact.
-            raise Unreadable(f"{path}: no tokenizer.json: {error}") from None
+            raise Unreadable(f"no tokenizer.json: {error}", str(path)) from None
         self.method = str(path)
 
     def tokens(self, text: str) -> int:

@@ -26,7 +26,7 @@ def read(objects: Objects, told: Signs) -> Iterator[Asked]:
         if usage is None:
             if "error" in record:
                 continue
-            raise Unreadable(f"{origin}: neither a request nor usage")
+            raise Unreadable("neither a request nor usage", origin.file, origin.number)
         inner = fields(record.get("response")) or record
         signs = told.or_else(
             Signs(

@@ -113,7 +113,7 @@ def _body(each: Object, model: str, signs: Signs, origin: Origin) -> Asked:
     asked = each.get("input")
     if isinstance(asked, str) and asked.lstrip()[:1] in ("{", "["):
         try:
-            asked = decoded(asked, str(origin))
+            asked = decoded(asked, origin.file, origin.number)
         except Unreadable:
             asked = None
     settings = fields(each.get("modelParameters")) or fields(each.get("model_parameters"))

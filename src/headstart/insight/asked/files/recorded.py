@@ -36,7 +36,8 @@ def read(objects: Objects, told: Signs) -> Iterator[Asked]:
     """Raises Unreadable."""
     for origin, record in objects:
         if not isinstance(record, dict):
-            raise Unreadable(f"{origin}: a request is an object, this is {named(record)}")
+            reason = f"a request is an object, this is {named(record)}"
+            raise Unreadable(reason, origin.file, origin.number)
         if _asks(record):
             yield from _requests(record, told, origin)
 
@@ -49,7 +50,7 @@ def _asks(record: Object) -> bool:
 def _requests(record: Object, told: Signs, origin: Origin) -> Iterator[Asked]:
     body = record.get("body")
     if isinstance(body, str):
-        body = decoded(body, f"{origin}: body")
+        body = decoded(body, origin.file, origin.number, "body")
     response = record.get("response")
     signs = Signs(
         text(record.get("provider")) or text(record.get("vendor")) or text(record.get("contract")),

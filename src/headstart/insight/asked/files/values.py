@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from headstart.insight.asked.errors import Unreadable
-from headstart.insight.lines import Lines
+from headstart.insight.lines import Lines, placed
 
 LONGEST = 64 << 20
 """Bytes of a line, and of a document over several lines."""
@@ -36,50 +36,50 @@ def values(path: Path, name: str, left_out: LeftOut = refused) -> Iterator[tuple
     lines = iter(Lines(path, error=Unreadable, longest=LONGEST, name=name))
     number, line = next(lines, (0, b""))
     if not line:
-        raise Unreadable(f"{name}: empty")
-    _check(line, f"{name}:{number}")
+        raise Unreadable("empty", name)
+    _check(line, name, number)
     try:
         value = msgspec.json.decode(line)
     except msgspec.DecodeError as error:
         if "truncated" not in str(error):
-            raise broken(error, f"{name}:{number}") from None
+            raise broken(error, name, number) from None
         value = _document(line, lines, name, number)
     except (RecursionError, UnicodeDecodeError) as error:
-        raise broken(error, f"{name}:{number}") from None
+        raise broken(error, name, number) from None
     if isinstance(value, list):
         yield from enumerate(value, 1)
     else:
         yield number, value
     for number, line in lines:
         try:
-            value = decoded(line, f"{name}:{number}")
+            value = decoded(line, name, number)
         except Unreadable as error:
             left_out(error)
             continue
         yield number, value
 
 
-def decoded(line: bytes | str, place: str) -> Any:
-    """A value. Raises Unreadable."""
+def decoded(said: bytes | str, file: str, line: int, what: str = "") -> Any:
+    """A value. `what` it is, for the message. Raises Unreadable."""
     try:
-        return msgspec.json.decode(line)
+        return msgspec.json.decode(said)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-        raise broken(error, place) from None
+        raise broken(error, file, line, what) from None
 
 
-def broken(error: Exception, place: str) -> Unreadable:
+def broken(error: Exception, file: str, line: int | None, what: str = "") -> Unreadable:
     """What the decoder says, in one line."""
     said = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-    return Unreadable(f"{place}: not JSON: {said}")
+    return Unreadable(placed(f"not JSON: {said}", what), file, line)
 
 
-def _check(line: bytes, place: str) -> None:
+def _check(line: bytes, name: str, number: int) -> None:
     """The first bytes of what isn't JSON tell soon."""
     for magic, what in FOREIGN:
         if line.startswith(magic):
-            raise Unreadable(f"{place}: {what}")
+            raise Unreadable(what, name, number)
     if line.lstrip()[:1] not in (b"{", b"["):
-        raise Unreadable(f"{place}: neither a JSON object nor a list")
+        raise Unreadable("neither a JSON object nor a list", name, number)
 
 
 def _document(line: bytes, lines: Iterator[tuple[int, bytes]], name: str, number: int) -> Any:
@@ -90,7 +90,7 @@ def _document(line: bytes, lines: Iterator[tuple[int, bytes]], name: str, number
         starts.append((len(whole), number))
         whole += line
         if len(whole) > LONGEST:
-            raise Unreadable(f"{name}: one document of more than {LONGEST} bytes: write one a line")
+            raise Unreadable(f"one document of more than {LONGEST} bytes: write one a line", name)
     try:
         return msgspec.json.decode(whole)
     except msgspec.DecodeError as error:
@@ -98,6 +98,6 @@ def _document(line: bytes, lines: Iterator[tuple[int, bytes]], name: str, number
         _, _, at = said.removesuffix(")").rpartition("byte ")
         offset = int(at) if at.isdigit() else len(whole)
         number = max(number for start, number in starts if start <= offset)
-        raise broken(error, f"{name}:{number}") from None
+        raise broken(error, name, number) from None
     except (RecursionError, UnicodeDecodeError) as error:
-        raise broken(error, name) from None
+        raise broken(error, name, None) from None

@@ -11,6 +11,7 @@ from headstart.insight.lint_code.values import (
     CLEAN,
     Array,
     Closure,
+    Factory,
     Foreign,
     Klass,
     Object,
@@ -43,13 +44,16 @@ class Attributes:
                 kept, own = klass.kept(name), klass.get(name)
                 if own is not None and isinstance(own.shape, Closure):
                     return self._bound(own.shape, holder, frame)
+                if own is not None and isinstance(own.shape, Factory):
+                    # Nobody here makes such an object, so it may be made for each request.
+                    own = None if kept else self._run.classes.fresh(own.shape, fixed=False)
                 either = [each for each in (kept, own) if each is not None]
                 if either:
                     return join(either)
                 return self._foreign_attribute(holder, name, node, frame)
             case Klass() as klass:
                 own = klass.get(name)
-                if own is None:
+                if own is None or isinstance(own.shape, Factory):
                     return self._foreign_attribute(holder, name, node, frame)
                 if (
                     isinstance(own.shape, Closure)

@@ -8,6 +8,7 @@ from headstart.insight.lint_code.machine.frame import Frame
 from headstart.insight.lint_code.taint import hopped
 from headstart.insight.lint_code.values import (
     Closure,
+    Factory,
     Klass,
     Object,
     Scope,
@@ -45,14 +46,26 @@ class Classes:
     def construct(
         self, klass: Klass, args: Sequence[Value], named: dict[str, Value], frame: Frame
     ) -> Value:
-        """An object; without a constructor it keeps what it is given by name."""
+        """An object; without a constructor it keeps what it is given by name. Fields that aren't
+        given are what their factories make."""
         made = Value(shape=Object(klass))
+        for name, own in klass.fields.items():
+            if isinstance(own.shape, Factory) and name not in named:
+                self._keep(klass, name, self.fresh(own.shape, frame.fixed))
         maker = klass.get("__init__") or klass.get("constructor")
         if maker is not None and isinstance(maker.shape, Closure):
             bound = Closure(maker.shape.function, maker.shape.scope, made)
             self._run.functions.invoke(bound, args, named, frame.fixed)
             return made
         for name, given in named.items():
-            kept, value = klass.attributes, given.only(hopped)
-            kept[name] = join((kept[name], value)) if name in kept else value
+            self._keep(klass, name, given.only(hopped))
         return made
+
+    def fresh(self, factory: Factory, fixed: bool) -> Value:
+        """What it makes for one more object."""
+        frame = Frame(factory.scope, fixed)
+        return self._run.expressions.eval(factory.call, frame).only(hopped)
+
+    def _keep(self, klass: Klass, name: str, value: Value) -> None:
+        kept = klass.attributes
+        kept[name] = join((kept[name], value)) if name in kept else value

@@ -16,6 +16,7 @@ from headstart.insight.lint_code.values import (
     CLEAN,
     Closure,
     Item,
+    Klass,
     Object,
     Scope,
     Value,
@@ -156,17 +157,24 @@ class Functions:
             elif rest and param.kind == "plain":
                 value = rest.pop(0)
             else:
-                value = (
-                    CLEAN
-                    if param.default is None
-                    else self._run.expressions.eval(param.default, frame)
-                )
+                value = self._unsaid(closure, param, frame)
                 value = Value(
                     value.taints | self._hinted(param, function, frame, hints), value.shape
                 )
             names[param.name] = value
             if param.target is not None:
                 self._run.places.store(param.target, value, frame, fresh=True)
+
+    def _unsaid(self, closure: Closure, param: ir.Param, frame: Frame) -> Value:
+        """What a parameter is that nobody gives: its default, else any object of its class."""
+        if param.default is not None:
+            return self._run.expressions.eval(param.default, frame)
+        if param.annotation is not None:
+            outside = Frame(closure.scope, frame.fixed)
+            named = self._run.expressions.eval(param.annotation, outside).shape
+            if isinstance(named, Klass):
+                return Value(shape=Object(named))
+        return CLEAN
 
     def _hinted(
         self, param: ir.Param, function: ir.Function, frame: Frame, hints: bool

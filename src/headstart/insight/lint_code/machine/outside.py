@@ -15,7 +15,9 @@ from headstart.insight.lint_code.sinks import (
 )
 from headstart.insight.lint_code.taint import NONE
 from headstart.insight.lint_code.values import (
+    CLEAN,
     Closure,
+    Factory,
     Foreign,
     Value,
 )
@@ -43,6 +45,11 @@ class Outside:
     ) -> Value:
         """What comes back; reports what it sends."""
         name = callee.shape.name if isinstance(callee.shape, Foreign) else "*"
+        factory = foreign.factory(name, node)
+        if factory is not None:
+            return Value(shape=Factory(ir.Call(factory.at, factory), frame.scope))
+        if isinstance(given := named.get("default", CLEAN).shape, Factory):
+            return Value(shape=given)
         language = self._run.language(frame)
         said = {name: self._said(name, value) for name, value in named.items()}
         sent = Sent(name, args, said, objects=not language.explicit_self)

@@ -44,6 +44,14 @@ class _Lowerer:
                 yield from (ir.Assign(at, self.expr(target), value) for target in node.targets)
             case ast.AnnAssign(value=ast.expr() as value):
                 yield ir.Assign(at, self.expr(node.target), self.expr(value))
+            case ast.AnnAssign(annotation=ast.Subscript(slice=ast.Tuple(elts=[_, *notes]))) if (
+                _last_name(node.annotation) == "Annotated"
+            ):
+                yield from (
+                    ir.Assign(at, self.expr(node.target), self.expr(each))
+                    for each in notes
+                    if isinstance(each, ast.Call)
+                )
             case ast.AugAssign():
                 op = "+" if isinstance(node.op, ast.Add) else type(node.op).__name__
                 yield ir.Grow(at, self.expr(node.target), op, self.expr(node.value))
@@ -133,7 +141,9 @@ class _Lowerer:
         self, arg: ast.arg, default: ast.expr | None, kind: Literal["plain", "named"] = "plain"
     ) -> ir.Param:
         value = None if default is None else self.expr(default)
-        return ir.Param(arg.arg, value, kind, _is_set(arg.annotation))
+        named = _type_named(arg.annotation)
+        annotation = None if named is None else self.expr(named)
+        return ir.Param(arg.arg, value, kind, _is_set(arg.annotation), annotation)
 
     def _class(self, node: ast.ClassDef) -> ir.Class:
         methods = {each.name for each in node.body if isinstance(each, ast.FunctionDef)}
@@ -222,10 +232,29 @@ def _last_name(node: ast.expr) -> str:
     match node:
         case ast.Call(func=func):
             return _last_name(func)
+        case ast.Subscript(value=value):
+            return _last_name(value)
         case ast.Attribute(attr=name) | ast.Name(id=name):
             return name
         case _:
             return ""
+
+
+def _type_named(annotation: ast.expr | None) -> ast.Name | ast.Attribute | None:
+    """`T` of `T`, `"T"`, `T | None`, `Optional[T]` and `Annotated[T, ...]`."""
+    match annotation:
+        case ast.Name() | ast.Attribute():
+            return annotation
+        case ast.Constant(value=str() as name) if name.isidentifier():
+            return ast.copy_location(ast.Name(name), annotation)
+        case ast.BinOp(op=ast.BitOr(), left=left, right=ast.Constant(value=None)):
+            return _type_named(left)
+        case ast.Subscript(slice=ast.Tuple(elts=[of, *_])) | ast.Subscript(slice=of) if _last_name(
+            annotation
+        ) in {"Optional", "Annotated"}:
+            return _type_named(of)
+        case _:
+            return None
 
 
 def _is_set(annotation: ast.expr | None) -> bool:
