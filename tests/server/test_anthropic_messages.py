@@ -166,6 +166,20 @@ def test_counting_says_what_a_message_is_billed_and_computes_nothing(live: Any) 
     assert counted == billed
 
 
+def test_two_requests_of_claude_code_share_what_comes_behind_its_billing_line(live: Any) -> None:
+    """anthropics/claude-code#68900: elsewhere nothing behind the hashes is read again."""
+    rules = " ".join(f"Rule {n}: answer question {n} briefly." for n in range(40))
+
+    def hit(hashes: str) -> tuple[str | None, int]:
+        line = f"x-anthropic-billing-header: cc_version=2.1.177.{hashes}; cch={hashes};"
+        system: Any = [{"type": "text", "text": said} for said in (line, rules)]
+        answer = live.anthropic().messages.with_raw_response.create(**ASK | {"system": system})
+        return answer.headers["x-headstart-cache"], answer.parse().usage.input_tokens
+
+    (_, tokens), (second, _) = hit("36e"), hit("0aa")
+    assert second == f"hit={tokens - 1}; reason=capped"
+
+
 def test_the_list_of_models_has_pages(start_real: Any) -> None:
     names = [f"claude-{letter}" for letter in "abc"]
     live = start_real(aliases=tuple(("anthropic", name) for name in names))

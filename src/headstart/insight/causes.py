@@ -132,10 +132,10 @@ ABOUT: dict[Cause, About] = {
         "HS107",
         "A line that the client puts in front by itself",
         "Claude Code begins its system prompt with a billing line whose hashes are new in each "
-        "request or session: where it is read as text, as by all servers but perhaps Anthropic's "
-        "own, nothing behind it is read again.",
+        "request or session. Anthropic, vLLM and headstart take it out; where it is read as text, "
+        "nothing behind it is read again.",
         "Set CLAUDE_CODE_ATTRIBUTION_HEADER to 0 in the `env` of Claude Code's settings.json, or "
-        "take the line out in a gateway before a server that isn't Anthropic's.",
+        "take the line out in a gateway before the server.",
         Reason.DIVERGED,
     ),
     Cause.WHITESPACE: About(

@@ -44,6 +44,34 @@ def test_absent_fields_have_anthropics_defaults() -> None:
     assert asked.partition == ""
 
 
+BILLING = "x-anthropic-billing-header: cc_version=2.1.177.01c; cc_entrypoint=cli; cch=36ee5;"
+"""As seen in anthropics/claude-code#68900."""
+
+
+@pytest.mark.parametrize(
+    ("system", "shown"),
+    [
+        ([text(BILLING), text("Be brief.")], ["Be brief."]),
+        ([text(f"{BILLING}\nBe brief.")], ["Be brief."]),
+        (f"{BILLING}\nBe brief.", ["Be brief."]),
+        ([text(BILLING)], []),
+        (BILLING, []),
+        ([text("Be brief."), text(BILLING)], ["Be brief.", BILLING]),
+        (f"Leave {BILLING} out.", [f"Leave {BILLING} out."]),
+    ],
+)
+def test_claude_codes_billing_line_is_no_part_of_the_prompt(system: Any, shown: list[str]) -> None:
+    asked = parse(system=system)
+    first = asked.conversation.messages[0]
+    assert (first.content if first.role == "system" else "") == "\n".join(shown)
+    assert [part.shown for part in asked.parts if part.kind == "system"] == [(s,) for s in shown]
+
+
+def test_a_mark_behind_the_billing_line_stays_where_it_is() -> None:
+    first, *_ = parse(system=[text(BILLING), text("Be brief.", **marked())]).parts
+    assert (first.path, first.mark) == ("system.1", Mark())
+
+
 @pytest.mark.parametrize(
     ("thread", "status", "code"),
     [

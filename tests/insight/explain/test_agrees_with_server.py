@@ -150,6 +150,22 @@ def test_place_and_reason_are_those_of_the_servers_own_report(
 
 
 @pytest.mark.parametrize(
+    ("path", "cause"), [("/v1/chat/completions", Cause.CLIENT_LINE), ("/v1/messages", None)]
+)
+def test_claude_codes_own_line_breaks_a_prompt_where_the_server_reads_it_as_text(
+    live: Live, tmp_path: Path, capsys: Any, path: str, cause: Cause | None
+) -> None:
+    line = "x-anthropic-billing-header: cc_version=2.1.177.01c; cc_entrypoint=cli; cch="
+    asked = (("36ee5;", TURNS[:1]), ("0aaa9;", TURNS[2:]))
+    bodies = [DIALECTS[path](f"{line}{hashes}\n{RULES}", turns) for hashes, turns in asked]
+    assert live.post("/cache/reset").status_code == 200
+    _, second = (send(live, path, body) for body in bodies)
+    found = explained(live, tmp_path / "log", capsys, [(path, body, "") for body in bodies])
+    agree(found, live.get(f"/cache/explain/{second}").json())
+    assert (None if found["cause"] is None else found["cause"]["name"]) == cause
+
+
+@pytest.mark.parametrize(
     ("path", "vendor"), [("/v1/chat/completions", "engine"), ("/v1/messages", "anthropic")]
 )
 def test_what_is_read_is_what_the_servers_own_answer_bills(

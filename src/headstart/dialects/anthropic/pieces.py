@@ -4,8 +4,9 @@ import json
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
+from headstart.contracts.client_line import without_client_line
 from headstart.contracts.prompt import Kind, Mark
 from headstart.dialects.anthropic.blocks import (
     Base64Source,
@@ -56,8 +57,12 @@ class Piece(Struct, frozen=True, gc=False):
 
 
 def system_pieces(system: str | Sequence[TextBlock] | None) -> list[Piece]:
-    """The system prompt. Raises ApiError 400."""
-    return _pieces(system, "system", "system", -1)
+    """The system prompt without the client's own line. Raises ApiError 400."""
+    pieces = _pieces(system, "system", "system", -1)
+    for first in pieces[:1]:
+        left = without_client_line(first.text)
+        pieces[:1] = [structs.replace(first, text=left)] if left else []
+    return pieces
 
 
 def message_pieces(message: Message, index: int) -> list[Piece]:

@@ -57,6 +57,8 @@ PROVIDERS: tuple[tuple[str, Vendor], ...] = (
 """What others call them; the first that is found in a name."""
 GATEWAYS = re.compile(r"bedrock|aws|vertex|google|gcp|azure|openrouter|litellm")
 """Providers of several vendors' models."""
+HEADS = re.compile(r"vllm|headstart|engine")
+"""Engines that know Claude Code's own line for what it is, as Anthropic does."""
 HOSTS: tuple[tuple[str, Vendor], ...] = (
     (r"//api\.anthropic\.com|//bedrock-runtime", "anthropic"),
     (r"//api\.deepseek\.com", "deepseek"),
@@ -110,6 +112,11 @@ def vendor_of(form: Format, model: str, signs: Signs = NO_SIGNS) -> Vendor:
         case "gemini":
             return "gemini"
     return _first(HOSTS, signs.url) or by_name or "openai"
+
+
+def shows_client_line(vendor: Vendor, signs: Signs = NO_SIGNS) -> bool:
+    """Whether the model reads the line that Claude Code puts in front."""
+    return vendor != "anthropic" and not HEADS.search(signs.provider.lower())
 
 
 def plain_name(model: str) -> str:

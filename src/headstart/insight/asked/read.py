@@ -5,7 +5,14 @@ from dataclasses import replace
 from typing import Any
 
 from headstart.insight.asked.asked import Asked, Format, Origin
-from headstart.insight.asked.detect import NO_SIGNS, Signs, format_of, model_of, vendor_of
+from headstart.insight.asked.detect import (
+    NO_SIGNS,
+    Signs,
+    format_of,
+    model_of,
+    shows_client_line,
+    vendor_of,
+)
 from headstart.insight.asked.errors import Unreadable
 from headstart.insight.asked.formats import (
     anthropic,
@@ -48,11 +55,14 @@ def read(body: Any, signs: Signs = NO_SIGNS, origin: Origin = NOWHERE) -> Asked:
         raise _unreadable(error.reason, origin) from None
     except RecursionError:
         raise _unreadable("nested too deeply", origin) from None
+    pieces = contents.pieces
+    if form == "anthropic" and not shows_client_line(vendor, signs):
+        pieces = anthropic.as_shown(pieces)
     return Asked(
         form,
         vendor,
         model,
-        contents.pieces,
+        pieces,
         body,
         contents.settings,
         contents.wishes,

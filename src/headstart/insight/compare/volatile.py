@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from headstart.contracts import client_line
 from headstart.insight.causes import Cause
 
 _MONTH = (
@@ -61,7 +62,7 @@ _LABELLED = (
 """An id that says itself whose it is, whatever it looks like."""
 
 CLIENT_LINE = re.compile(
-    r"x-anthropic-billing-header:[^\n]*"
+    rf"{client_line.CLIENT_LINE}[^\n]*"
     # It is also looked for in a window that may begin within the line.
     r"|(?<![A-Za-z0-9_])cc_(?:version|entrypoint|workload)=[^\n]*|(?<=; )cch=[^\n]*"
 )

@@ -12,6 +12,7 @@ from headstart.contracts.prompt import Prompt
 from headstart.insight import http
 from headstart.insight.asked.asked import Asked, Vendor
 from headstart.insight.asked.count.counter import Counts
+from headstart.insight.asked.formats.anthropic import as_shown
 from headstart.insight.asked.prompt import path_of, to_prompt
 from headstart.insight.wire import EndpointError, error_message
 
@@ -46,6 +47,13 @@ class Rendering:
         return next((index for index, end in ends if end is not None and at < end), None)
 
 
+def shown(asked: Asked) -> Asked:
+    """The request as a server of ours shows it to the model."""
+    if asked.format != "anthropic":
+        return asked
+    return replace(asked, pieces=as_shown(asked.pieces))
+
+
 class Server:
     """Asks one server, and remembers its last answers."""
 
@@ -57,8 +65,8 @@ class Server:
         self._known: list[tuple[Any, Rendering]] = []
 
     def held(self, asked: Asked) -> Asked:
-        """The request under the contract that the server holds it to. Raises EndpointError."""
-        return replace(asked, vendor=self.render(asked).vendor or asked.vendor)
+        """As it is shown, under the contract that the server holds it to. Raises EndpointError."""
+        return replace(shown(asked), vendor=self.render(asked).vendor or asked.vendor)
 
     def prompt(self, asked: Asked) -> Prompt:
         """Raises EndpointError."""
@@ -85,7 +93,8 @@ class Server:
             reply = msgspec.json.decode(response.content, type=_Reply)
         except msgspec.MsgspecError as error:
             raise EndpointError(f"{self._url}/tokenize is no server of ours: {error}") from None
-        prompt = to_prompt(replace(asked, tokens=reply.tokens), self._counts)
+        asked = replace(shown(asked), tokens=reply.tokens)
+        prompt = to_prompt(asked, self._counts)
         named = {part.path: part.end for part in reply.parts}
         ends = [
             _end(named, path_of(piece, asked.format), counted)

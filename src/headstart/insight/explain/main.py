@@ -13,7 +13,7 @@ from headstart.insight.asked.detect import Signs
 from headstart.insight.asked.errors import Unreadable
 from headstart.insight.asked.prompt import to_prompt
 from headstart.insight.asked.source import read_requests
-from headstart.insight.explain.exact import Server
+from headstart.insight.explain.exact import Server, shown
 from headstart.insight.explain.explanation import Counting, Explanation, Wanted, explain
 from headstart.insight.explain.facts import TOOL, facts
 from headstart.insight.explain.history import History, PromptOf, Told, find
@@ -56,8 +56,8 @@ def main(given: Given) -> int:
         return IMPOSSIBLE
     for trouble in troubles:
         print(f"{TOOL}: {trouble}", file=sys.stderr)
-    shown = facts(found, redacted if given.redact else plain)
-    print(FORMS[given.form](shown), end="")
+    told = facts(found, redacted if given.redact else plain)
+    print(FORMS[given.form](told), end="")
     return IMPOSSIBLE if troubles else STATUS[found.verdict.outcome]
 
 
@@ -72,7 +72,7 @@ def _explanation(given: Given, troubles: list[Unreadable]) -> Explanation:
     earlier = told.earlier
     if given.url is not None:
         with _server(given.url, given.api_key, counts) as server:
-            held = server.held if given.provider == "auto" else lambda asked: asked
+            held = server.held if given.provider == "auto" else shown
             return _exactly(told, server, held, prices, given.wanted)
     before = None if earlier is None else to_prompt(earlier, counts)
     return explain(told, _counting(told, counter), prices, given.wanted, before=before)

@@ -3,8 +3,10 @@ import base64
 import pytest
 
 from headstart.contracts.prompt import Mark
+from headstart.insight.asked.detect import Signs
 from headstart.insight.asked.errors import Unreadable
 from headstart.insight.asked.formats.anthropic import read
+from headstart.insight.asked.read import read as read_request
 
 
 def user(*blocks: object) -> dict[str, object]:
@@ -44,6 +46,21 @@ def test_a_text_and_a_list_with_one_text_say_the_same() -> None:
     assert as_text.digest == as_list.digest
     assert as_text.pointer == "/messages/0/content"
     assert as_list.pointer == "/messages/0/content/0"
+
+
+@pytest.mark.parametrize(
+    ("provider", "shown"),
+    [("", False), ("anthropic", False), ("vllm", False), ("headstart", False), ("sglang", True)],
+)
+def test_claude_codes_own_line_is_a_piece_where_a_server_reads_it_as_text(
+    provider: str, shown: bool
+) -> None:
+    line = "x-anthropic-billing-header: cc_version=2.1.177.01c; cch=36ee5;"
+    blocks = [{"type": "text", "text": text} for text in (line, "Be brief.")]
+    body = {"system": blocks, "messages": [], "tools": [{"name": "a", "input_schema": {}}]}
+    _, *system = read_request(body, Signs(provider)).pieces
+    assert [piece.text for piece in system] == [*([line] if shown else []), "Be brief."]
+    assert system[-1].pointer == "/system/1"
 
 
 def test_pictures_are_equal_where_their_bytes_are() -> None:

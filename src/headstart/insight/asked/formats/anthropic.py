@@ -5,8 +5,10 @@ contract counts positions. Web search counts to the system prompt: switching it 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from headstart.contracts.client_line import without_client_line
 from headstart.contracts.prompt import Kind, Mark, Wishes
 from headstart.insight.asked.formats import media
 from headstart.insight.asked.formats.contents import Contents, spelled
@@ -34,6 +36,16 @@ def read(body: Mapping[str, Any]) -> Contents:
         to_settings(body, pieces),
         Wishes(automatic=to_mark(body)),
     )
+
+
+def as_shown(pieces: Sequence[Piece]) -> list[Piece]:
+    """Those of a request as the servers show it that take the client's own line out."""
+    shown = list(pieces)
+    system = (at for at, piece in enumerate(shown) if piece.address[0] == "system")
+    for first in [*system][:1]:
+        left = without_client_line(shown[first].text)
+        shown[first : first + 1] = [replace(shown[first], text=left)] if left else []
+    return shown
 
 
 def to_mark(block: Mapping[str, Any]) -> Mark | None:
