@@ -172,21 +172,16 @@ def openai(contract: OpenAIBreakpoints) -> Oracle:
         return sorted(found)
 
     def marks(prompt: Prompt) -> dict[int, float]:
-        default = prompt.wishes.ttl or "30m"
-        chosen = explicit(prompt)
-        found = {}
-        if prompt.wishes.mode == "explicit":
-            chosen = chosen[-contract.marks :]
-        elif ends(prompt.blocks):
-            chosen = chosen[-contract.marks + 1 :]
-            found = {ends(prompt.blocks)[-1]: contract.lifetimes[default]}
-        else:
-            chosen = chosen[-contract.marks :]
-        for index in chosen:
-            mark = prompt.blocks[index].mark
-            assert mark is not None
-            found[index] = contract.lifetimes[mark.ttl or default]
-        return found
+        every = explicit(prompt)
+        chosen = set(every[-contract.marks :])
+        if prompt.wishes.mode != "explicit" and (last := ends(prompt.blocks)[-1:]):
+            chosen = {*every[-contract.marks + 1 :], *last}
+
+        def seconds(index: int) -> float:
+            mark = prompt.blocks[index].mark if index in every else None
+            return contract.lifetimes[(mark and mark.ttl) or prompt.wishes.ttl or "30m"]
+
+        return {index: seconds(index) for index in chosen}
 
     def reach(prompt: Prompt) -> set[int]:
         if prompt.wishes.mode == "explicit":
