@@ -115,6 +115,6 @@ def test_help_costs_little_more_than_the_command_itself() -> None:
     ).stdout
     assert listed.strip() == (
         "['headstart', 'headstart.insight', 'headstart.insight.plan',"
-        " 'headstart.insight.plan.command']"
+        " 'headstart.insight.plan.command', 'headstart.options', 'headstart.quantities']"
     )
     assert "--gpu-memory" in plan("--help").stdout

@@ -5,6 +5,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from headstart.options import tokens
+
 MOST = 1e9
 """Of an option that is a fraction: whatever is more is a slip."""
 
@@ -15,9 +17,12 @@ def plan(
         typer.Option(help="A name of the catalogue, a config.json or a directory that has one."),
     ] = None,
     prefix: Annotated[
-        int | None, typer.Option(min=1, help="Tokens that come again.  [4000]")
+        int | None,
+        typer.Option(parser=tokens(), metavar="TOKENS", help="That come again.  [4000]"),
     ] = None,
-    question: Annotated[int | None, typer.Option(min=0, help="Tokens that are new.  [200]")] = None,
+    question: Annotated[
+        int | None, typer.Option(parser=tokens(0), metavar="TOKENS", help="That are new.  [200]")
+    ] = None,
     gpu_memory: Annotated[
         str | None, typer.Option(metavar="SIZE", help="Of one GPU: 80GB or 80GiB.  [80GB]")
     ] = None,
@@ -52,7 +57,10 @@ def plan(
     ] = None,
     turns: Annotated[int | None, typer.Option(min=1, help="Of a conversation.")] = None,
     turn_tokens: Annotated[
-        int | None, typer.Option(min=1, help="New tokens of each turn; default: the question's.")
+        int | None,
+        typer.Option(
+            parser=tokens(), metavar="TOKENS", help="New in each turn; default: the question's."
+        ),
     ] = None,
     price: Annotated[
         str | None,
@@ -103,7 +111,9 @@ def plan(
     ] = None,
     policy: Annotated[
         list[str] | None,
-        typer.Option(help="Of eviction, for --trace; repeatable.  [lru and the server's own]"),
+        typer.Option(
+            help="Of eviction, for --trace; several with commas, or repeated.  [lru,worth]"
+        ),
     ] = None,
     form: Annotated[Literal["text", "json", "csv"], typer.Option("--format")] = "text",
     plot: Annotated[
@@ -143,6 +153,6 @@ def plan(
         url=url,
         api_key=api_key,
         trace=trace,
-        policies=policy or (),
+        policies=[name.strip() for each in policy or () for name in each.split(",")],
     )
     raise typer.Exit(main(given, form=form, plot=plot))

@@ -5,6 +5,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from headstart.options import seconds, tokens
+
 
 def probe(
     url: Annotated[str, typer.Argument(metavar="URL", help="The endpoint, as its SDK takes it.")],
@@ -29,7 +31,9 @@ def probe(
     prefix: Annotated[
         int | None,
         typer.Option(
-            min=16, metavar="TOKENS", help="About. Default: 3000, or above the vendor's minimum."
+            parser=tokens(16),
+            metavar="TOKENS",
+            help="About. Default: 3000, or above the vendor's minimum.",
         ),
     ] = None,
     prefix_file: Annotated[
@@ -43,7 +47,11 @@ def probe(
     ] = None,
     pause: Annotated[
         float | None,
-        typer.Option(min=0, help="Seconds before each request. Default: 1, or 0 on this machine."),
+        typer.Option(
+            parser=seconds,
+            metavar="TIME",
+            help="Before each request. Default: a second, or none on this machine.",
+        ),
     ] = None,
     retention: Annotated[
         bool,
@@ -54,7 +62,10 @@ def probe(
         typer.Option(min=0, metavar="SECONDS", help="Longest wait of --retention; 0: how much."),
     ] = 600.0,
     budget_tokens: Annotated[
-        int, typer.Option(min=1, help="Input and output that it may spend in all.")
+        int,
+        typer.Option(
+            parser=tokens(), metavar="TOKENS", help="Input and output that it may spend in all."
+        ),
     ] = 1_000_000,
     budget_usd: Annotated[
         float | None, typer.Option(min=0, help="The same in dollars, where the price is known. [1]")

@@ -122,6 +122,7 @@ class _Survey:
             span_s=self._last - self._first,
             lengths=trace.lengths,
             times=trace.times,
+            order=trace.order,
         )
 
 

@@ -5,6 +5,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from headstart.options import tokens
+
 
 def warm(
     plan: Annotated[
@@ -17,7 +19,10 @@ def warm(
         float | None, typer.Option(min=0, help="Dollars for all calls together.")
     ] = None,
     budget_tokens: Annotated[
-        int | None, typer.Option(min=0, help="Tokens of all calls together, read or not.")
+        int | None,
+        typer.Option(
+            parser=tokens(0), metavar="TOKENS", help="Of all calls together, read or not."
+        ),
     ] = None,
     limit: Annotated[
         str | None, typer.Option("--for", metavar="TIME", help="Send nothing after: 90m, 8h.")

@@ -10,11 +10,10 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from headstart.insight.plan.errors import PlanError
-from headstart.insight.plan.quantities import parse_seconds
 from headstart.insight.warm.dialects import DIALECTS
 from headstart.insight.warm.errors import WarmError
 from headstart.insight.warm.stakes import Expected
+from headstart.quantities import parse_seconds
 
 BYTES_PER_TOKEN = 4
 RESOURCE = re.compile(r"(cachedContents/)?[A-Za-z0-9_-]+")
@@ -174,10 +173,7 @@ def _expected(fields: _Prompt, plan: _Plan, where: str) -> Expected:
 
 def seconds(text: Duration, what: str) -> float:
     """Raises WarmError for what is no time longer than nothing."""
-    try:
-        found = parse_seconds(str(text), what)
-    except PlanError as error:
-        raise WarmError(str(error)) from None
+    found = parse_seconds(str(text), what, WarmError)
     if not found:
         raise WarmError(f"{what} of no time")
     return found
