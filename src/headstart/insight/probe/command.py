@@ -26,8 +26,9 @@ def probe(
         typer.Option(help="Another tenant's: does it read, or feel, what the first one wrote?"),
     ] = None,
     samples: Annotated[
-        int, typer.Option("--samples", "-n", min=1, help="Four or more give an interval.")
-    ] = 5,
+        int | None,
+        typer.Option("--samples", "-n", min=1, help="Four or more give an interval.  [5]"),
+    ] = None,
     prefix: Annotated[
         int | None,
         typer.Option(
@@ -58,9 +59,13 @@ def probe(
         typer.Option("--retention", help="Instead: how long, and how much, it keeps."),
     ] = False,
     max_wait: Annotated[
-        float,
-        typer.Option(min=0, metavar="SECONDS", help="Longest wait of --retention; 0: how much."),
-    ] = 600.0,
+        float | None,
+        typer.Option(
+            parser=seconds,
+            metavar="TIME",
+            help="Longest wait of --retention; 0: only how much.  [10m]",
+        ),
+    ] = None,
     budget_tokens: Annotated[
         int,
         typer.Option(
