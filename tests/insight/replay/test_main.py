@@ -2,6 +2,7 @@ import csv
 import io
 import json
 import random
+import tracemalloc
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -280,6 +281,23 @@ def test_without_the_optimum_absolute_capacities_hit_the_same(
     )
     assert [point["hit_tokens"] for point in with_it] == [point["hit_tokens"] for point in without]
     assert {point["optimum"] for point in without} == {None}
+
+
+@pytest.mark.parametrize("as_served", [True, False])
+def test_a_cache_larger_than_all_there_is_takes_no_more_memory_than_that(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], as_served: bool
+) -> None:
+    path = conversations(tmp_path / "m.jsonl")
+    more = {"policies": ["lru"], "as_served": as_served}
+    asked(capsys, "json", path, **more)  # Imports.
+    tracemalloc.start()
+    out = asked(capsys, "json", path, capacities=["200M", "1T"], **more)[1]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    found = json.loads(out)
+    assert [each["hit_rate"] for each in found["points"]] == [found["ceiling"]] * 2
+    assert found["points"][1]["capacity_tokens"] == 10**12 // 512 * 512
+    assert peak < 2_000_000
 
 
 def test_stdin_is_read_like_a_file(

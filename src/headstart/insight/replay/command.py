@@ -11,6 +11,7 @@ from headstart.options import seconds
 CAPACITIES = "1%,2%,5%,10%,20%,50%"
 POLICIES = "worth,lru"
 MOST_HOURS = 1e9
+MOST_REPLICAS = 1024
 
 
 def replay(
@@ -63,7 +64,7 @@ def replay(
     remote: Annotated[
         str | None, typer.Option(metavar="SIZE", help="Below all: one for all replicas.")
     ] = None,
-    replicas: Annotated[int, typer.Option(min=1)] = 1,
+    replicas: Annotated[int, typer.Option(min=1, max=MOST_REPLICAS)] = 1,
     route: Annotated[
         Literal["prefix", "session", "round-robin"] | None,
         typer.Option(help="To which replica.  [prefix]"),
