@@ -175,7 +175,7 @@ def test_a_dry_run_says_how_many_calls_a_time_limit_leaves(warm: Warm) -> None:
     status, out, _ = warm(given={"dry": True, "limit": "300s"}, every="6m")
     assert status == FINE
     assert json.loads(out)["notes"] == [
-        "prompt 1: --for ends it 1 calls after the first, of 2 until the last use"
+        "prompt 1: --for leaves time for 2 of 3 calls until the last use"
     ]
     budget = {"dry": True, "limit": "300s", "budget_usd": 0.027}
     assert json.loads(warm(given=budget, every="6m")[1])["findings"] == []

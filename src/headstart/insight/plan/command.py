@@ -12,6 +12,7 @@ MOST = 1e9
 
 
 def plan(
+    context: typer.Context,
     model: Annotated[
         str | None,
         typer.Option(help="A name of the catalogue, a config.json or a directory that has one."),
@@ -124,6 +125,7 @@ def plan(
     """Say what a prefix cache is worth: memory, operations, time to first token and money."""
     from headstart.insight.plan.main import Given, main
 
+    source = context.get_parameter_source("api_key")
     given = Given(
         model=model,
         prefix=prefix,
@@ -152,6 +154,7 @@ def plan(
         as_of=as_of,
         url=url,
         api_key=api_key,
+        key_typed=source is not None and source.name == "COMMANDLINE",
         trace=trace,
         policies=[name.strip() for each in policy or () for name in each.split(",")],
     )

@@ -70,6 +70,8 @@ class Given:
     as_of: str | None = None
     url: str | None = None
     api_key: str | None = None
+    key_typed: bool = False
+    """Not from the environment, where it may stand for other commands."""
     trace: Path | None = None
     policies: Sequence[str] = ()
 
@@ -152,6 +154,7 @@ def _check(given: Given) -> None:
         ("--prices", given.prices, "--price", given.price),
         ("--policy", given.policies, "--trace", given.trace),
         ("--turn-tokens", given.turn_tokens, "--turns", given.turns),
+        ("--api-key", given.key_typed, "--url", given.url),
     )
     for option, value, other, there in needs:
         if value and there is None:

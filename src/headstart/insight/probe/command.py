@@ -7,6 +7,9 @@ import typer
 
 from headstart.options import seconds, tokens
 
+MOST = 1e9
+"""Dollars: whatever is more is a slip."""
+
 
 def probe(
     url: Annotated[str, typer.Argument(metavar="URL", help="The endpoint, as its SDK takes it.")],
@@ -73,7 +76,8 @@ def probe(
         ),
     ] = 1_000_000,
     budget_usd: Annotated[
-        float | None, typer.Option(min=0, help="The same in dollars, where the price is known. [1]")
+        float | None,
+        typer.Option(min=0, max=MOST, help="The same in dollars, where the price is known.  [1]"),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Go on, also over the budget.")] = False,
     price: Annotated[

@@ -36,10 +36,10 @@ def cut_short(warmings: Sequence[Warming]) -> Iterator[str]:
         ahead = course(each)
         if ahead.within < ahead.wanted:
             until = "break-even" if each.outlook.calls is None else "the last use"
-            most = "any number" if ahead.wanted >= MOST_CALLS else f"{ahead.wanted:,}"
+            most = "any number" if ahead.wanted >= MOST_CALLS else f"{1 + ahead.wanted:,}"
             yield (
-                f"{each.name}: --for ends it {ahead.within:,} calls after the first, of {most}"
-                f" until {until}"
+                f"{each.name}: --for leaves time for {1 + ahead.within:,} of {most} calls until"
+                f" {until}"
             )
 
 

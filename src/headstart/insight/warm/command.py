@@ -7,6 +7,9 @@ import typer
 
 from headstart.options import tokens
 
+MOST = 1e9
+"""Dollars: whatever is more is a slip."""
+
 
 def warm(
     plan: Annotated[
@@ -16,7 +19,7 @@ def warm(
         bool, typer.Option("--dry-run", help="Say what would be sent and cost; send nothing.")
     ] = False,
     budget_usd: Annotated[
-        float | None, typer.Option(min=0, help="Dollars for all calls together.")
+        float | None, typer.Option(min=0, max=MOST, help="Dollars for all calls together.")
     ] = None,
     budget_tokens: Annotated[
         int | None,
