@@ -45,6 +45,8 @@ class Script:
     """Per generated token but the first."""
     endless: bool = False
     """Generate until the client goes away."""
+    breaks_off: int | None = None
+    """Answers that are whole; later ones end behind their first token, as if that was all."""
 
 
 @dataclass
@@ -130,6 +132,8 @@ def _app(counterpart: Counterpart) -> Starlette:
                 last = "length" if index == count - 1 else None
                 choice = {"delta": {"content": text}} if chat else {"text": text}
                 yield _event({"choices": [choice | {"finish_reason": last}]})
+                if script.breaks_off is not None and len(counterpart.requests) > script.breaks_off:
+                    return
             # KV of the last generated token is never computed.
             counterpart.seen.append([*tokens, *answer[:-1]])
             if script.reports_usage:
@@ -173,6 +177,7 @@ def running(script: Script) -> Iterator[Counterpart]:
     counterpart = Counterpart(script)
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
+    listener.listen()  # Who comes before the server waits for it.
     counterpart.url = f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
     config = uvicorn.Config(_app(counterpart), log_level="error", timeout_graceful_shutdown=1)
     server = uvicorn.Server(config)

@@ -56,7 +56,7 @@ def run_replay(path: Path) -> int:
         traces=[path],
         policies=["worth"],
         capacities=["10%"],
-        day=datetime(2026, 11, 30, tzinfo=UTC),
+        now=datetime(2026, 11, 30, tzinfo=UTC),
     )
     return replay(given, form="text", plot=None)
 

@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 import typer
 
 from headstart.cache.policies import POLICIES
-from headstart.server.flags import parse_alias, parse_lora, parse_policy, parse_size
+from headstart.options import seconds, size, tokens
+from headstart.server.flags import parse_alias, parse_lora, parse_policy
 from headstart.settings import DEFAULT_MODEL, Settings
 
 MAX_BODY_BYTES = Settings().max_body_bytes
@@ -40,17 +41,19 @@ def serve(
         typer.Option(metavar="NAME=DIR", help="A LoRA adapter in PEFT's format; repeatable."),
     ] = None,
     context_length: Annotated[
-        int | None, typer.Option(min=1, help="Tokens; default: the model's own.")
+        int | None,
+        typer.Option(parser=tokens(), metavar="TOKENS", help="Default: the model's own."),
     ] = None,
     block_size: Annotated[int, typer.Option(min=1, help="Tokens in one KV block.")] = 16,
     kv_memory: Annotated[
         int | None,
-        typer.Option(
-            parser=parse_size, metavar="SIZE", help="Such as 1GiB; default: a quarter of RAM."
-        ),
+        typer.Option(parser=size, metavar="SIZE", help="Such as 1GiB; default: a quarter of RAM."),
     ] = None,
     max_batch_tokens: Annotated[
-        int, typer.Option(min=1, help="Tokens computed in one step, prefill and decode.")
+        int,
+        typer.Option(
+            parser=tokens(), metavar="TOKENS", help="Computed in one step, prefill and decode."
+        ),
     ] = 512,
     max_running: Annotated[int, typer.Option(min=1, help="Requests computed at a time.")] = 64,
     max_waiting: Annotated[
@@ -59,7 +62,7 @@ def serve(
     max_body_bytes: Annotated[
         int,
         typer.Option(
-            parser=parse_size,
+            parser=size,
             metavar="SIZE",
             show_default="32MiB",
             help="Larger request bodies get 413.",
@@ -93,12 +96,14 @@ def serve(
     ] = Settings().eviction_policy,
     cache_ttl: Annotated[
         float | None,
-        typer.Option(min=0, help="Seconds without use after which a prefix is dropped."),
+        typer.Option(
+            parser=seconds, metavar="TIME", help="Without use after which a prefix is dropped."
+        ),
     ] = None,
     retention_budget: Annotated[
         int | None,
         typer.Option(
-            parser=parse_size, metavar="SIZE", help="KV one tenant may pin; default: half of all."
+            parser=size, metavar="SIZE", help="KV one tenant may pin; default: half of all."
         ),
     ] = None,
     prefix_index: Annotated[
@@ -106,9 +111,7 @@ def serve(
     ] = "radix",
     ram_tier: Annotated[
         int | None,
-        typer.Option(
-            parser=parse_size, metavar="SIZE", help="Host memory for KV that leaves the pool."
-        ),
+        typer.Option(parser=size, metavar="SIZE", help="Host memory for KV that leaves the pool."),
     ] = None,
     disk: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Keep KV here too, also over restarts.")
@@ -116,7 +119,7 @@ def serve(
     disk_bytes: Annotated[
         int,
         typer.Option(
-            parser=parse_size, metavar="SIZE", show_default="20GiB", help="What --disk may hold."
+            parser=size, metavar="SIZE", show_default="20GiB", help="What --disk may hold."
         ),
     ] = Settings().disk_bytes,
     remote: Annotated[
@@ -183,11 +186,16 @@ def serve(
     keep_alive: Annotated[
         float,
         typer.Option(
-            min=0, help="Seconds of silence after which a stream sends an empty line; 0: none."
+            parser=seconds,
+            metavar="TIME",
+            help="Of silence, after which a stream sends an empty line; 0: none.",
         ),
     ] = Settings().keep_alive_seconds,
     drain_seconds: Annotated[
-        float, typer.Option(min=0, help="How long running requests may take to end at shutdown.")
+        float,
+        typer.Option(
+            parser=seconds, metavar="TIME", help="For running requests to end at shutdown."
+        ),
     ] = 30.0,
     threads: Annotated[
         int | None, typer.Option(min=1, help="CPU threads of the model; default: torch's choice.")

@@ -1,21 +1,9 @@
 """What the texts of some flags of `headstart serve` mean. Wrong ones are usage errors."""
 
-import re
-
 import typer
 
 from headstart.cache.policies import POLICIES
 from headstart.settings import VENDORS
-
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?", re.IGNORECASE)
-
-
-def parse_size(text: str | int) -> int:
-    """`1GiB`, `512M`, `1.5g` or, as typer hands in defaults, bytes. Units are powers of 1024."""
-    found = _SIZE.fullmatch(str(text).strip())
-    if found is None or not float(found[1]):
-        raise typer.BadParameter(f"'{text}' is no size: write 512MiB, 1GiB or a number of bytes.")
-    return int(float(found[1]) * 1024 ** " KMGT".index(found[2].upper() or " "))
 
 
 def parse_policy(text: str) -> str:

@@ -84,6 +84,9 @@ def test_an_unknown_price_is_exit_status_3_and_the_rest_is_printed() -> None:
         (("--model", "llama-3-8b", "--reserve", "100%"), "leaves nothing"),
         (("--model", "llama-3-8b", "--trace", "absent.jsonl.gz"), "absent.jsonl.gz"),
         (("--model", "llama-3-8b", "--plot", "out.pdf"), "a plot ends in"),
+        (("--model", "llama-3-8b", "--price", "openai/"), "'openai/' is not VENDOR/MODEL"),
+        (("--url", "http://127.0.0.1:9", "--gpu-memory", "80GB"), "--gpu-memory says nothing"),
+        (("--model", "llama-3-8b", "--api-key", "k"), "--api-key says nothing without --url"),
         (("--url", "http://127.0.0.1:9"), "no server answers at http://127.0.0.1:9"),
         (("--url", "http://[bad"), "http://[bad is no URL"),
     ],
@@ -115,6 +118,6 @@ def test_help_costs_little_more_than_the_command_itself() -> None:
     ).stdout
     assert listed.strip() == (
         "['headstart', 'headstart.insight', 'headstart.insight.plan',"
-        " 'headstart.insight.plan.command']"
+        " 'headstart.insight.plan.command', 'headstart.options', 'headstart.quantities']"
     )
     assert "--gpu-memory" in plan("--help").stdout

@@ -36,6 +36,8 @@ class Oracle:
     capacity: int | None = None
     """Words of all prompts together."""
     policy: str = "lru"
+    unlucky: int = 0
+    """So many times the newest goes first, whatever the policy."""
     ttl: float | None = None
     sliding: bool = True
     walls: bool = True
@@ -97,6 +99,9 @@ class Oracle:
         held.append(Doc(words, self.now, self.now))
 
     def _victim(self, held: list[Doc]) -> int:
+        if self.unlucky:
+            self.unlucky -= 1
+            return len(held) - 1
         order = {
             "lru": lambda at: at,
             "mru": lambda at: -at,

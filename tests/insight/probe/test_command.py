@@ -91,7 +91,14 @@ def test_a_prefix_of_ones_own_with_a_clock_is_told_to_be_broken_by_it(
         (("{url}", "--price", "nonsense"), "is not VENDOR/MODEL"),
         (("{url}", "--prices", "/nowhere"), "/nowhere"),
         (("{url}", "--dialect", "anthropic", "--model", "x"), "answered 404"),
-        (("{url}", "--prefix", "9000", "-n", "1"), "exceeds the context"),
+        (("{url}", "--prefix", "9k", "-n", "1"), "exceeds the context"),
+        (("{url}", "--retention", "-n", "4"), "--samples says nothing with --retention"),
+        (("{url}", "--retention", "--other-key", "k"), "--other-key says nothing with"),
+        (("{url}", "--max-wait", "5m"), "--max-wait says nothing without --retention"),
+        (
+            ("{url}", "--dialect", "openai-responses", "--model", "m", "--output-tokens", "9"),
+            "no answer of fewer than 16 tokens",
+        ),
     ],
 )
 def test_what_cannot_run_gets_one_clear_line_and_status_2(
@@ -103,6 +110,18 @@ def test_what_cannot_run_gets_one_clear_line_and_status_2(
     assert problem in done.stderr.splitlines()[-1]
     assert "Traceback" not in done.stderr
     assert done.stdout == ""
+
+
+@pytest.mark.parametrize("whole", [0, 5])
+@pytest.mark.parametrize("flags", [("-n", "2"), ("--retention", "--max-wait", "0")])
+def test_an_endpoint_that_breaks_off_its_answers_gets_no_verdict(
+    serve: Any, whole: int, flags: tuple[str, ...]
+) -> None:
+    """Also where the stream ends cleanly, as a gateway ends one whose server is gone."""
+    server = serve(breaks_off=whole)
+    done = run(server.url, "--prefix", "100", *flags)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "broke off its answer after the first token" in done.stderr.splitlines()[-1]
 
 
 def test_what_retention_may_spend_is_what_the_budget_covers(serve: Any, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from headstart.insight.probe.cost import Budget, Purse
 from headstart.insight.probe.lifetime import Lifetime, lifetime, schedule
 from headstart.insight.probe.prompts import Unseen
 from headstart.insight.probe.retention import Retention, retention, retention_report
-from headstart.insight.probe.script import Usage
+from headstart.insight.probe.script import Call, Usage
 
 WORDS = 100
 few = settings(max_examples=examples(25))
@@ -54,6 +54,22 @@ def test_what_lies_around_from_before_is_pushed_out_first_by_lru(size: int) -> N
     unseen = Unseen(2, WORDS)
     again = run(capacity(unseen, oracle.wall, unseen.layout().fill(oracle.wall), 1), oracle)
     assert (again.low, again.high) == (first.low, first.high)
+
+
+@few
+@given(size=st.integers(PROMPT * 20, PROMPT * 60), unlucky=st.integers(1, 2))
+def test_one_that_is_gone_before_what_lies_around_is_no_end_of_the_room(
+    size: int, unlucky: int
+) -> None:
+    """A third of the room is others', and once or twice one of ours goes before that."""
+    oracle = Oracle(capacity=size, unlucky=unlucky)
+    others = Unseen(2, WORDS)
+    for _ in range(size // PROMPT // 3):
+        oracle.ask(Call(others.layout().fill(oracle.wall), ""))
+    found = measure(oracle)
+    assert found.high is not None
+    assert found.low <= size < found.high
+    assert found.estimate == pytest.approx(size, rel=0.1)
 
 
 def test_without_a_loss_within_the_budget_there_is_only_a_lower_end() -> None:

@@ -94,6 +94,41 @@ def test_only_what_proves_a_token_ends_the_wait_for_it(
 
 
 @pytest.mark.parametrize(
+    ("dialect", "payload", "last"),
+    [
+        ("openai-chat", '{"choices":[{"delta":{"content":"a"},"finish_reason":"length"}]}', False),
+        (
+            "openai-chat",
+            '{"choices":[{"delta":{"content":"a"}}],"usage":{"prompt_tokens":9}}',
+            False,
+        ),
+        ("openai-chat", CHAT_USAGE, True),
+        (
+            "openai-chat",
+            '{"choices":[{"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":9}}',
+            True,
+        ),
+        ("openai-chat", "[DONE]", True),
+        ("deepseek", "[DONE]", True),
+        ("openai-responses", '{"type":"response.output_text.done","text":"a"}', False),
+        ("openai-responses", RESPONSES_END, True),
+        ("openai-responses", '{"type":"response.completed","response":{}}', True),
+        ("anthropic", '{"type":"content_block_stop","index":0}', False),
+        ("anthropic", ANTHROPIC_DELTA, False),
+        ("anthropic", '{"type":"message_stop"}', True),
+        ("gemini", GEMINI_MISS, False),
+        ("gemini", GEMINI_LAST, True),
+        ("gemini", '{"candidates":[{"finishReason":"MAX_TOKENS"}]}', True),
+    ],
+)
+def test_an_answer_is_whole_once_its_last_event_has_come(
+    dialect: str, payload: str, last: bool
+) -> None:
+    """Whatever comes before it may be cut off behind it, with the counts that are still to come."""
+    assert hear(dialect, payload).last is last
+
+
+@pytest.mark.parametrize(
     ("dialect", "payload"),
     [
         ("openai-chat", '{"error":{"message":"out of room"}}'),

@@ -96,7 +96,7 @@ def test_a_clients_hints_reach_the_policy(tmp_path: Path) -> None:
     assert (request.ended, request.expected_gap, request.stop) == (True, 3.0, "abort")
 
 
-LOG = {"request_log": 1, "tokens": [1, 2, 3], "body": {"contents": []}}
+LOG = {"request_log": 1, "time": 1.5, "tokens": [1, 2, 3], "body": {"contents": []}}
 
 
 def test_of_a_log_that_ends_within_a_line_the_whole_lines_are_read(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ WITHOUT_TIMES = [HEADER, *(each | {"t": 0} for each in TWO_CONVERSATIONS[1:])]
 
 
 def stream(path: Path, rows: Iterable[object], *, span_s: float = 0.0, seed: int = 1) -> KvtStream:
-    return KvtStream(written(path, rows), span_s=span_s, seed=seed)
+    return KvtStream([written(path, rows)], span_s=span_s, seed=seed)
 
 
 def by_call(requests: Iterable[Request]) -> dict[tuple[str | None, int | None], Request]:

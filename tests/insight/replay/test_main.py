@@ -2,12 +2,17 @@ import csv
 import io
 import json
 import random
+import tracemalloc
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from typer.testing import CliRunner
 
+from headstart.cli import app
 from headstart.insight.replay.capacity import Capacity
 from headstart.insight.replay.main import FINDING, FINE, IMPOSSIBLE, UNKNOWN, Given, main
 from headstart.insight.replay.plot import curves
@@ -54,7 +59,7 @@ def asked(
     capsys: pytest.CaptureFixture[str], form: Any, path: Path, plot: Path | None = None, **more: Any
 ) -> tuple[int, str, str]:
     given = Given(
-        **{"traces": [path], "policies": ["worth", "lru"], "capacities": ["20%", "50%"], "day": DAY}
+        **{"traces": [path], "policies": ["worth", "lru"], "capacities": ["20%", "50%"], "now": DAY}
         | more
     )
     status = main(given, form=form, plot=plot)
@@ -187,7 +192,15 @@ def test_what_a_drawn_clock_decides_is_an_estimate(
         (None, {"plot": Path("p.pdf")}, ".svg or .png"),
         (None, {"reuse": "token"}, "records blocks"),
         (None, {"lifetime": "5m"}, "without --price"),
-        (None, {"prices": Path("prices.toml")}, "without --price"),
+        (None, {"prices": Path("prices.toml")}, "--prices says nothing without --price"),
+        (None, {"as_of": DAY}, "--as-of says nothing without --price"),
+        (None, {"route": "session"}, "--route says nothing with one replica"),
+        (None, {"kv_token_bytes": 9}, "--kv-bytes-per-token says nothing without a size in bytes"),
+        (None, {"reading": Reading(tokenizer=Path("t"))}, "--tokenizer says nothing"),
+        (None, {"reading": Reading(span_s=9.0)}, "--span-hours says nothing"),
+        (None, {"reading": Reading(seed=1)}, "--seed says nothing"),
+        ('{"tokens": [1]}', {"reading": Reading(recorded_block=9)}, "--recorded-block says no"),
+        (None, {"capacities": ["511"]}, "room for 511 tokens is no block of 512"),
     ],
 )
 def test_what_cannot_be_done_is_one_line_and_status_2(
@@ -206,6 +219,58 @@ def test_what_cannot_be_done_is_one_line_and_status_2(
     assert problem in err
 
 
+def test_a_tokenizer_for_token_ids_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "tokenizer.json"
+    Tokenizer(WordLevel({"one": 1}, unk_token="one")).save(str(file))
+    path = written(tmp_path / "t.jsonl", [{"tokens": [1]}])
+    status, _, err = asked(capsys, "text", path, reading=Reading(tokenizer=file))
+    assert status == IMPOSSIBLE
+    assert "--tokenizer says nothing where no text is recorded" in err
+
+
+@pytest.mark.parametrize("ttl", [None, 0.5])
+def test_hit_rates_under_assumed_times_are_estimates_and_the_optimum_is_not(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], ttl: float | None
+) -> None:
+    """Which request came first is recorded, and no more than that decides the optimum."""
+    path = written(tmp_path / "t.jsonl", [{"tokens": list(range(64))}] * 3)
+    status, out, _ = asked(capsys, "json", path, ttl=ttl, capacities=["1k"])
+    found = json.loads(out)
+    assert {name: found["kinds"][name] for name in ("span", "hit_rate", "optimum", "ceiling")} == {
+        "span": "estimated",
+        "hit_rate": "estimated",
+        "optimum": "derived",
+        "ceiling": "derived",
+    }
+    assert found["notes"][0].startswith("Times are assumed: 3 requests have none")
+    assert "Times are assumed" in asked(capsys, "text", path, capacities=["1k"])[1]
+    assert status == (FINE if ttl is None else FINDING)
+
+
+def test_a_policy_or_capacity_that_is_given_twice_is_run_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = conversations(tmp_path / "m.jsonl")
+    more = {"policies": ["lru", "lru"], "capacities": ["2k", "2000", "4k"]}
+    points = json.loads(asked(capsys, "json", path, **more)[1])["points"]
+    assert [each["capacity_tokens"] for each in points] == [1536, 3584]
+
+
+def test_options_that_are_repeated_add_up_and_numbers_are_spelled_as_in_a_plan(
+    tmp_path: Path,
+) -> None:
+    path = conversations(tmp_path / "m.jsonl")
+    flags = ("--capacity", "1e4", "--capacity", "20k,50%", "--policy", "lru", "--policy", "fifo")
+    done = CliRunner().invoke(app, ["replay", str(path), *flags, "--ttl", "5m", "--format", "json"])
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert [each["policy"] for each in found["points"]] == ["lru"] * 3 + ["fifo"] * 3
+    assert [each["capacity_tokens"] for each in found["points"]][:2] == [9728, 19968]
+    assert found["setup"]["ttl_s"] == 300
+
+
 def test_without_the_optimum_absolute_capacities_hit_the_same(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -216,6 +281,23 @@ def test_without_the_optimum_absolute_capacities_hit_the_same(
     )
     assert [point["hit_tokens"] for point in with_it] == [point["hit_tokens"] for point in without]
     assert {point["optimum"] for point in without} == {None}
+
+
+@pytest.mark.parametrize("as_served", [True, False])
+def test_a_cache_larger_than_all_there_is_takes_no_more_memory_than_that(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], as_served: bool
+) -> None:
+    path = conversations(tmp_path / "m.jsonl")
+    more = {"policies": ["lru"], "as_served": as_served}
+    asked(capsys, "json", path, **more)  # Imports.
+    tracemalloc.start()
+    out = asked(capsys, "json", path, capacities=["200M", "1T"], **more)[1]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    found = json.loads(out)
+    assert [each["hit_rate"] for each in found["points"]] == [found["ceiling"]] * 2
+    assert found["points"][1]["capacity_tokens"] == 10**12 // 512 * 512
+    assert peak < 2_000_000
 
 
 def test_stdin_is_read_like_a_file(

@@ -1,10 +1,12 @@
 import gzip
 import json
 import random
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.insight.replay.test_kvt import HEADER, call
 
 from headstart.insight.replay.lines import TraceError
@@ -49,10 +51,10 @@ def test_a_format_is_told_by_the_first_line_and_gzip_by_its_bytes(
 def test_hashes_mean_the_same_in_all_files_of_a_recording(tmp_path: Path) -> None:
     one, two = tmp_path / "1.jsonl", tmp_path / "2.jsonl"
     trace(one, MOONCAKE | {"hash_ids": [2**63, 2**40]})
-    trace(two, MOONCAKE | {"hash_ids": [2**50, 2**40]})
+    trace(two, MOONCAKE | {"hash_ids": [2**63, 2**50]})
     first, second = blocks(Trace([one, two], Reading()).requests())
     assert len({*first, *second}) == 3
-    assert first[1] == second[1]
+    assert first[0] == second[0]
 
 
 def test_chats_that_go_on_from_one_another_are_one_session(tmp_path: Path) -> None:
@@ -95,13 +97,150 @@ def test_a_mooncake_line_is_a_request_whose_last_block_may_be_part_full(tmp_path
     assert [request.prefix_tokens(n) for n in range(3)] == [0, 512, 600]
 
 
-def test_several_kvt_files_are_one_stream_in_the_order_of_time(tmp_path: Path) -> None:
-    paths = [tmp_path / "a.kvt", tmp_path / "b.kvt"]
-    for number, path in enumerate(paths):
-        trace(path, HEADER, *(call(f"{number}", n, 1000 * n, [[n, 1]]) for n in range(9)))
-    times = [each.time_s for each in Trace(paths, Reading(span_s=5.0)).requests()]
-    assert len(times) == 18
-    assert times == sorted(times)
+def kvt(times: list[int]) -> list[object]:
+    return [call(str(at % 5), at, time, [[at % 5, 1]]) for at, time in enumerate(times)]
+
+
+def kvt_without_times(times: list[int]) -> list[object]:
+    return kvt([0] * len(times))
+
+
+def mooncakes(times: list[int]) -> list[object]:
+    return [MOONCAKE | {"timestamp": time, "hash_ids": [0, 1 + time]} for time in times]
+
+
+def chats(times: list[int]) -> list[object]:
+    """Each goes on from the one before it."""
+    return [BAILIAN | {"timestamp": t, "chat_id": t, "parent_chat_id": t - 1} for t in times]
+
+
+def timed_bodies(times: list[int]) -> list[object]:
+    return [{"time": time, "tokens": [1, 2, time]} for time in times]
+
+
+@pytest.mark.parametrize("rows", [kvt, kvt_without_times, mooncakes, chats, timed_bodies])
+@given(
+    times=st.lists(st.integers(1, 60), min_size=1, max_size=20, unique=True).map(sorted),
+    deal=st.lists(st.integers(0, 2), min_size=20, max_size=20),
+)
+def test_a_recording_dealt_to_several_files_is_the_same_stream(
+    tmp_path_factory: pytest.TempPathFactory,
+    rows: Callable[[list[int]], list[object]],
+    times: list[int],
+    deal: list[int],
+) -> None:
+    head = [HEADER] if rows in (kvt, kvt_without_times) else []
+    folder, lines = tmp_path_factory.mktemp("dealt"), rows(times)
+    whole = list(trace(folder / "whole", *head, *lines).requests())
+    hands = [[each for each, to in zip(lines, deal, strict=False) if to == n] for n in range(3)]
+    paths = [folder / str(n) for n, hand in enumerate(hands) if hand]
+    for path in paths:
+        trace(path, *head, *hands[int(path.name)])
+    dealt = Trace(paths, Reading())
+    assert list(dealt.requests()) == list(dealt.requests()) == whole
+
+
+def test_what_was_done_with_several_files_is_said(tmp_path: Path) -> None:
+    def note(*times: list[int]) -> str:
+        paths = [tmp_path / f"{n}.jsonl" for n in range(len(times))]
+        for path, each in zip(paths, times, strict=True):
+            trace(path, *mooncakes([1000 * time for time in each]))
+        read = Trace(paths, Reading())
+        list(read.requests())
+        (said,) = read.notes
+        return said
+
+    assert note([0, 10], [4, 30]) == (
+        "2 files, merged by their times as those of one clock: for 6 s they ran at once."
+    )
+    assert note([0, 7200], [0, 3600], [1800, 1900]).endswith("for 1.0 h they ran at once.")
+    assert note([20, 30], [0, 10]) == "2 files, one after the other by their clocks."
+
+
+def test_lines_that_stand_out_of_order_keep_their_place(tmp_path: Path) -> None:
+    """A server logs requests in the order in which they end."""
+    one, two = tmp_path / "1.jsonl", tmp_path / "2.jsonl"
+    trace(one, *timed_bodies([5, 3, 20]))
+    trace(two, *timed_bodies([4, 6]))
+    assert [each.time_s for each in Trace([one, two], Reading()).requests()] == [4, 5, 3, 6, 20]
+
+
+@pytest.mark.parametrize("mixed", [False, True])
+def test_bodies_without_times_come_a_second_apart_one_file_after_the_other(
+    tmp_path: Path, mixed: bool
+) -> None:
+    one, two = tmp_path / "1.jsonl", tmp_path / "2.jsonl"
+    trace(one, *[{"tokens": [1]}] * 3)
+    trace(two, *([{"time": 9, "tokens": [2]}] if mixed else [{"tokens": [2]}] * 2))
+    if mixed:
+        with pytest.raises(TraceError, match=r"2\.jsonl has times and 1\.jsonl has none"):
+            Trace([one, two], Reading())
+        return
+    read = Trace([one, two], Reading())
+    assert [(each.time_s, each.blocks[0]) for each in read.requests()] == [
+        (1, 1), (2, 1), (3, 1), (4, 2), (5, 2),
+    ]  # fmt: skip
+    assert (read.times, read.order) == ("estimated", "measured")
+    assert read.notes == [
+        "2 files without times, one after the other as they were named.",
+        "Times are assumed: 5 requests have none, and are taken to come a second after the one"
+        " before.",
+    ]
+
+
+def test_a_time_that_is_missing_is_a_second_after_the_one_before(tmp_path: Path) -> None:
+    rows = [{"tokens": [1], "time": 100}, {"tokens": [1]}, {"tokens": [1], "timestamp": None}]
+    read = trace(tmp_path / "b.jsonl", *rows)
+    assert [each.time_s for each in read.requests()] == [100, 101, 102]
+    assert read.notes[0].startswith("Times are assumed: 2 requests have none")
+    assert trace(tmp_path / "c.jsonl", rows[0]).times == "measured"
+
+
+@pytest.mark.parametrize("form", ["mooncake", "kvt"])
+def test_recordings_that_count_their_blocks_apart_are_refused(tmp_path: Path, form: str) -> None:
+    """Both begin at 0, as recordings do that were made anonymous."""
+    one, two = tmp_path / "1.jsonl", tmp_path / "2.jsonl"
+    if form == "kvt":
+        trace(one, HEADER, call("a", 0, 0, [[0, 9]]), call("b", 0, 0, [[0, 2], [9, 3]]))
+        trace(two, HEADER, call("c", 0, 0, [[0, 4]]), call("d", 0, 0, [[4, 3]]))
+    else:
+        trace(one, MOONCAKE | {"hash_ids": [0, 1]}, MOONCAKE | {"hash_ids": [0, 2]})
+        trace(two, MOONCAKE | {"hash_ids": [0, 1]}, MOONCAKE | {"hash_ids": [2, 3]})
+    with pytest.raises(TraceError, match=r"2\.jsonl:.: block . is another one than in 1\.jsonl"):
+        list(Trace([one, two], Reading()).requests())
+
+
+def test_ids_that_name_contents_are_no_mooncake_trace(tmp_path: Path) -> None:
+    rows = [MOONCAKE | {"hash_ids": ids} for ids in ([1, 7], [2, 7])]
+    with pytest.raises(TraceError, match=r"m\.jsonl:2: block 7 stood behind another one before"):
+        list(trace(tmp_path / "m.jsonl", *rows).requests())
+
+
+def test_kvt_files_of_different_blocks_are_refused(tmp_path: Path) -> None:
+    one, two = tmp_path / "1.kvt", tmp_path / "2.kvt"
+    trace(one, HEADER, call("0", 0, 0, [[0, 1]]))
+    trace(two, {"kvt": 1, "block": 64}, call("0", 1, 0, []))
+    with pytest.raises(TraceError, match=r"2\.kvt: blocks of 64 tokens, but 1\.kvt has some of 16"):
+        Trace([one, two], Reading())
+
+
+def test_a_file_that_is_given_twice_is_refused(tmp_path: Path) -> None:
+    trace(tmp_path / "m.jsonl", MOONCAKE)
+    with pytest.raises(TraceError, match=r"m\.jsonl is given twice"):
+        Trace([tmp_path / "m.jsonl"] * 2, Reading())
+
+
+def test_a_text_in_any_file_makes_lengths_estimates(tmp_path: Path) -> None:
+    one, two = tmp_path / "1.jsonl", tmp_path / "2.jsonl"
+    trace(one, *[{"tokens": [1]}] * 200)
+    trace(two, {"prompt": "words"})
+    assert Trace([one], Reading()).lengths == "measured"
+    assert Trace([one, two], Reading()).lengths == "estimated"
+    with one.open("a") as file:
+        file.write('{"prompt": "late"}')
+    late = Trace([one], Reading())
+    list(late.requests())
+    assert late.lengths == "estimated"
 
 
 @pytest.mark.parametrize(
@@ -131,7 +270,7 @@ def test_what_cannot_be_read_is_named(tmp_path: Path, rows: list[object], proble
 
 def test_damage_inside_a_file_is_named_by_the_line_before_it(tmp_path: Path) -> None:
     draw = random.Random(1)
-    rows = [MOONCAKE | {"hash_ids": [draw.getrandbits(30), 8]} for _ in range(2000)]
+    rows = [MOONCAKE | {"hash_ids": draw.sample(range(2**30), 2)} for _ in range(2000)]
     read = trace(tmp_path / "m.jsonl.gz", *rows)
     packed = bytearray((tmp_path / "m.jsonl.gz").read_bytes())
     packed[len(packed) // 2 : len(packed) // 2 + 40] = bytes(40)

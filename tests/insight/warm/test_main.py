@@ -139,6 +139,48 @@ def test_a_dry_run_warns_of_prompts_below_the_minimum(warm: Warm) -> None:
     assert json.loads(out)["findings"] == ["prompt 1: some 400 tokens are below the minimum, 512"]
 
 
+def test_a_dry_run_says_that_the_key_it_names_is_not_there(warm: Warm) -> None:
+    """Nothing is sent, so the rest is told all the same."""
+    dry = {"dry": True}
+    status, out, err = warm(given=dry, every="6m", key_env="NO_SUCH_KEY")
+    problem = "the environment has no NO_SUCH_KEY, which the plan names as its key"
+    assert (status, err, json.loads(out)["findings"]) == (FINDING, "", [problem])
+    assert f"! {problem}" in warm(given=dry, every="6m", key_env="NO_SUCH_KEY", form="text")[1]
+    there = warm(given=dry, every="6m", key_env="K", environment={"K": "sk"})
+    assert (there[0], json.loads(there[1])["findings"]) == (FINE, [])
+
+
+@pytest.mark.parametrize(
+    ("budget", "finding"),
+    [
+        # 4,000 tokens written for $0.025, then read twice until the last use, for $0.002 each.
+        ({"budget_usd": 0.0289}, "its calls would take $0.029000: --budget-usd would end it"),
+        ({"budget_usd": 0.0290}, None),
+        ({"budget_tokens": 11_999}, "its calls would take 12,000 tokens: --budget-tokens would"),
+        ({"budget_tokens": 12_000}, None),
+    ],
+)
+def test_a_dry_run_says_whether_a_budget_covers_its_calls(
+    warm: Warm, budget: dict[str, Any], finding: str | None
+) -> None:
+    status, out, _ = warm(given={"dry": True, **budget}, every="6m")
+    found = json.loads(out)["findings"]
+    assert status == (FINE if finding is None else FINDING)
+    assert len(found) == (finding is not None)
+    assert finding is None or found[0].startswith(finding)
+
+
+def test_a_dry_run_says_how_many_calls_a_time_limit_leaves(warm: Warm) -> None:
+    """A call every 285 s: until 12 minutes are over two are needed, within 300 s one is sent."""
+    status, out, _ = warm(given={"dry": True, "limit": "300s"}, every="6m")
+    assert status == FINE
+    assert json.loads(out)["notes"] == [
+        "prompt 1: --for leaves time for 2 of 3 calls until the last use"
+    ]
+    budget = {"dry": True, "limit": "300s", "budget_usd": 0.027}
+    assert json.loads(warm(given=budget, every="6m")[1])["findings"] == []
+
+
 def test_the_key_comes_from_the_environment_and_headers_from_the_plan(
     warm: Warm, endpoint: Start
 ) -> None:

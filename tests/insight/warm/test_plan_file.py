@@ -58,6 +58,11 @@ def test_a_plan_names_the_endpoint_and_prompts_with_bodies_in_files_or_inline(re
     assert (two.expected.uses, list(two.expected.gaps)) == (3, [600])
 
 
+def test_numbers_are_spelled_as_on_command_lines(read: Read) -> None:
+    (prompt,) = read(HEAD + "  - {body: body.json, uses: 1e3, tokens: 4k}\n").prompts
+    assert (prompt.expected.uses, prompt.tokens) == (1000, 4000)
+
+
 def test_the_order_of_a_bodys_fields_is_kept(read: Read) -> None:
     body = "  - body: {z: 1, cache_control: {type: ephemeral}, a: {y: 1, b: 2}}\n"
     assert json.dumps(read(HEAD + body).prompts[0].body) == (
@@ -77,6 +82,10 @@ GOOD = "  - body: body.json\n"
         (HEAD + GOOD + "bogus: 1\n", "unknown field `bogus`"),
         (HEAD + GOOD + "    bogus: 1\n", r"unknown field `bogus` - at `\$.prompts"),
         (HEAD + GOOD + "    uses: 0\n", ">= 1"),
+        (HEAD + GOOD + "    uses: 1.5e0\n", r"prompts\[0\]: uses '1.5e0' is no number of 1 or"),
+        (HEAD + GOOD + "    tokens: 4GB\n", r"prompts\[0\]: tokens '4GB' is no number"),
+        (HEAD + GOOD + "prompts:\n" + GOOD, "'prompts' is given twice"),
+        (HEAD + GOOD + "    every: 5m\n    every: 6m\n", "'every' is given twice"),
         (HEAD + GOOD + f"    uses: {10**30}\n", "uses"),
         (HEAD.replace("uses: 40", "") + GOOD, r"prompts\[0\]: say how many 'uses'"),
         (HEAD.replace("anthropic", "smoke") + GOOD, "no dialect 'smoke': there are anthropic,"),

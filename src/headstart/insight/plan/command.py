@@ -5,19 +5,25 @@ from typing import Annotated, Literal
 
 import typer
 
+from headstart.options import tokens
+
 MOST = 1e9
 """Of an option that is a fraction: whatever is more is a slip."""
 
 
 def plan(
+    context: typer.Context,
     model: Annotated[
         str | None,
         typer.Option(help="A name of the catalogue, a config.json or a directory that has one."),
     ] = None,
     prefix: Annotated[
-        int | None, typer.Option(min=1, help="Tokens that come again.  [4000]")
+        int | None,
+        typer.Option(parser=tokens(), metavar="TOKENS", help="That come again.  [4000]"),
     ] = None,
-    question: Annotated[int | None, typer.Option(min=0, help="Tokens that are new.  [200]")] = None,
+    question: Annotated[
+        int | None, typer.Option(parser=tokens(0), metavar="TOKENS", help="That are new.  [200]")
+    ] = None,
     gpu_memory: Annotated[
         str | None, typer.Option(metavar="SIZE", help="Of one GPU: 80GB or 80GiB.  [80GB]")
     ] = None,
@@ -52,7 +58,10 @@ def plan(
     ] = None,
     turns: Annotated[int | None, typer.Option(min=1, help="Of a conversation.")] = None,
     turn_tokens: Annotated[
-        int | None, typer.Option(min=1, help="New tokens of each turn; default: the question's.")
+        int | None,
+        typer.Option(
+            parser=tokens(), metavar="TOKENS", help="New in each turn; default: the question's."
+        ),
     ] = None,
     price: Annotated[
         str | None,
@@ -103,7 +112,9 @@ def plan(
     ] = None,
     policy: Annotated[
         list[str] | None,
-        typer.Option(help="Of eviction, for --trace; repeatable.  [lru and the server's own]"),
+        typer.Option(
+            help="Of eviction, for --trace; several with commas, or repeated.  [lru,worth]"
+        ),
     ] = None,
     form: Annotated[Literal["text", "json", "csv"], typer.Option("--format")] = "text",
     plot: Annotated[
@@ -114,6 +125,7 @@ def plan(
     """Say what a prefix cache is worth: memory, operations, time to first token and money."""
     from headstart.insight.plan.main import Given, main
 
+    source = context.get_parameter_source("api_key")
     given = Given(
         model=model,
         prefix=prefix,
@@ -142,7 +154,8 @@ def plan(
         as_of=as_of,
         url=url,
         api_key=api_key,
+        key_typed=source is not None and source.name == "COMMANDLINE",
         trace=trace,
-        policies=policy or (),
+        policies=[name.strip() for each in policy or () for name in each.split(",")],
     )
     raise typer.Exit(main(given, form=form, plot=plot))

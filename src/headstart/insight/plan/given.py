@@ -7,7 +7,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from headstart.cache.policies import POLICIES
-from headstart.insight.plan import catalogue, quantities
+from headstart.insight.plan import catalogue
 from headstart.insight.plan.ask import Ask, Session
 from headstart.insight.plan.config import read_config
 from headstart.insight.plan.errors import PlanError
@@ -22,6 +22,7 @@ from headstart.insight.plan.served import Served, ask
 from headstart.insight.plan.shape import Shape
 from headstart.insight.plan.trace import curve, read_trace
 from headstart.ledger import PriceBook, PriceError, Rules
+from headstart.quantities import parse_bytes, parse_rate, parse_seconds, parse_share_or_bytes
 from headstart.settings import Settings
 
 MEMORY, FLOPS, BANDWIDTH, OVERHEAD_MS = "80GB", "400e12", "3.35TB/s", 30.0
@@ -69,6 +70,8 @@ class Given:
     as_of: str | None = None
     url: str | None = None
     api_key: str | None = None
+    key_typed: bool = False
+    """Not from the environment, where it may stand for other commands."""
     trace: Path | None = None
     policies: Sequence[str] = ()
 
@@ -98,9 +101,9 @@ def understand(given: Given, *, now: datetime, progress: Progress = iter) -> tup
     )
     weights = source.shape.weight_bytes
     if given.weights is not None:
-        weights = quantities.parse_bytes(given.weights, "--weights")
+        weights = parse_bytes(given.weights, "--weights", PlanError)
     model = Model(source.shape, weights, _kv_type(given, source.shape, served))
-    gap = None if given.gap is None else quantities.parse_seconds(given.gap, "--gap")
+    gap = None if given.gap is None else parse_seconds(given.gap, "--gap", PlanError)
     offer, unknown = _offer(given, now, prompt.tokens)
     asked = Ask(
         model=model,
@@ -151,10 +154,14 @@ def _check(given: Given) -> None:
         ("--prices", given.prices, "--price", given.price),
         ("--policy", given.policies, "--trace", given.trace),
         ("--turn-tokens", given.turn_tokens, "--turns", given.turns),
+        ("--api-key", given.key_typed, "--url", given.url),
     )
     for option, value, other, there in needs:
         if value and there is None:
             raise PlanError(f"{option} says nothing without {other}.")
+    for option, text in (("--gpu-memory", given.gpu_memory), ("--reserve", given.reserve)):
+        if given.url is not None and text is not None:
+            raise PlanError(f"{option} says nothing with --url, which tells the KV memory.")
 
 
 def _source(given: Given, served: Served | None) -> _Source:
@@ -171,13 +178,13 @@ def _source(given: Given, served: Served | None) -> _Source:
 
 
 def _machine(given: Given) -> Machine:
-    memory = quantities.parse_bytes(given.gpu_memory or MEMORY, "--gpu-memory")
+    memory = parse_bytes(given.gpu_memory or MEMORY, "--gpu-memory", PlanError)
     return Machine(
         memory=memory,
-        flops=quantities.parse_rate(given.flops or FLOPS, "--flops"),
-        bandwidth=float(quantities.parse_bytes(given.bandwidth or BANDWIDTH, "--bandwidth")),
+        flops=parse_rate(given.flops or FLOPS, "--flops", PlanError),
+        bandwidth=float(parse_bytes(given.bandwidth or BANDWIDTH, "--bandwidth", PlanError)),
         overhead=(OVERHEAD_MS if given.overhead_ms is None else given.overhead_ms) / 1000,
-        reserve=quantities.parse_share_or_bytes(given.reserve or RESERVE, memory, "--reserve"),
+        reserve=parse_share_or_bytes(given.reserve or RESERVE, memory, "--reserve", PlanError),
         ranks=given.tensor_parallel,
     )
 
@@ -230,7 +237,7 @@ def _plain(given: Given, day: date) -> Offer:
         write=Decimal(str(WRITE if given.write is None else given.write)),
         read=Decimal(str(READ if given.read is None else given.read)),
         rent=Decimal(str(given.rent)),
-        seconds=quantities.parse_seconds(given.ttl or TTL, "--ttl"),
+        seconds=parse_seconds(given.ttl or TTL, "--ttl", PlanError),
         input_price=None if given.input_price is None else Decimal(str(given.input_price)),
         day=day,
         given=any(each is not None for each in stated),
@@ -250,8 +257,6 @@ def _assumptions(
     listed = [
         ("prefix", f"{prompt.prefix:,} tokens", given.prefix is not None),
         ("question", f"{prompt.question:,} tokens", given.question is not None),
-        ("memory", gpus + (given.gpu_memory or MEMORY), given.gpu_memory is not None),
-        ("reserve", f"{machine.reserve / 1e9:.4g} GB of each", given.reserve is not None),
         ("flops", f"{machine.flops:.3g} a second each", given.flops is not None),
         ("bandwidth", f"{machine.bandwidth:.3g} B/s each", given.bandwidth is not None),
         ("overhead", f"{machine.overhead * 1000:g} ms a request", given.overhead_ms is not None),
@@ -262,6 +267,12 @@ def _assumptions(
             given.block_size is not None or served is not None,
         ),
     ]
+    if served is None:
+        memory = gpus + (given.gpu_memory or MEMORY)
+        listed[2:2] = [
+            ("memory", memory, given.gpu_memory is not None),
+            ("reserve", f"{machine.reserve / 1e9:.4g} GB of each", given.reserve is not None),
+        ]
     if source.note is not None:
         listed.append(("dimensions", source.note, False))
     if offer is not None:

@@ -96,7 +96,7 @@ def named_offer(
 ) -> Offer:
     """`VENDOR/MODEL` at `moment`, for prompts of `tokens`. Raises PlanError, NoPrice."""
     vendor, slash, model = name.partition("/")
-    if not slash or vendor not in rules.vendors:
+    if not (slash and model) or vendor not in rules.vendors:
         raise PlanError(
             f"'{name}' is not VENDOR/MODEL with a vendor of {', '.join(rules.vendors)}."
         )

@@ -71,7 +71,8 @@ def read_trace(path: Path) -> Recorded:
         requests = list(trace.named(size=size))
         if not any(each.blocks or each.answer for each in requests):
             raise TraceError(f"{path.name}: no prompt fills {trace.block_tokens} tokens")
-        return Recorded(path.name, requests, trace.notes, kinds(trace.lengths, trace.times))
+        known = kinds(trace.lengths, trace.times, trace.order)
+        return Recorded(path.name, requests, trace.notes, known)
     except TraceError as error:
         raise PlanError(str(error)) from None
 

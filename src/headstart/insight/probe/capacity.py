@@ -5,6 +5,10 @@ looked for is the first loss of any prefix, not of the oldest: after every growt
 are read back. A read refreshes what it finds, all alike; what it misses it computes and so writes,
 which pushes out others. Therefore the newest are read first: under LRU and FIFO those are what is
 left, and the reads up to the first miss disturb nothing.
+
+What else lies there may be given up later than one of ours, by chance or by what a policy has
+learned. So a loss counts only if all is read back again and again and something is missing each
+time: what was missed has been written anew, and if there is room for all, it pushed out the other.
 """
 
 from collections.abc import Callable
@@ -16,6 +20,8 @@ from headstart.insight.probe.signs import A_TENTH
 
 GROWTH = 1.1
 """Between two times that all is read back, which reads 1 / (1 - 1 / GROWTH) times what is kept."""
+TRIES = 3
+"""Of reading all back, until a loss is believed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,18 +69,25 @@ def capacity(
     """
     kept: list[_Kept] = []
     written = whole = 0
+    left: int | None = None
     try:
         while True:
             tokens = (yield from ask(prompt, "writing")).usage.input or 0
             kept.append(_Kept(prompt, tokens))
             written += tokens
             if written >= whole * GROWTH:
-                found = yield from _read_back(kept, rest)
-                if found is not None:
-                    return Capacity(whole, written, found, len(kept))
-                whole = written
+                for _ in range(TRIES):
+                    found = yield from _read_back(kept, rest)
+                    if found is None:
+                        left, whole = None, written
+                        break
+                    left = max(left or 0, found)
+                if left is not None:
+                    return Capacity(whole, written, left, len(kept))
             prompt = unseen.layout().fill(clock)
     except Spent:
+        if left is not None:
+            return Capacity(whole, written, left, len(kept))
         return Capacity(whole, prefixes=len(kept))
 
 

@@ -5,6 +5,11 @@ from typing import Annotated, Literal
 
 import typer
 
+from headstart.options import seconds, tokens
+
+MOST = 1e9
+"""Dollars: whatever is more is a slip."""
+
 
 def probe(
     url: Annotated[str, typer.Argument(metavar="URL", help="The endpoint, as its SDK takes it.")],
@@ -24,12 +29,15 @@ def probe(
         typer.Option(help="Another tenant's: does it read, or feel, what the first one wrote?"),
     ] = None,
     samples: Annotated[
-        int, typer.Option("--samples", "-n", min=1, help="Four or more give an interval.")
-    ] = 5,
+        int | None,
+        typer.Option("--samples", "-n", min=1, help="Four or more give an interval.  [5]"),
+    ] = None,
     prefix: Annotated[
         int | None,
         typer.Option(
-            min=16, metavar="TOKENS", help="About. Default: 3000, or above the vendor's minimum."
+            parser=tokens(16),
+            metavar="TOKENS",
+            help="About. Default: 3000, or above the vendor's minimum.",
         ),
     ] = None,
     prefix_file: Annotated[
@@ -43,21 +51,33 @@ def probe(
     ] = None,
     pause: Annotated[
         float | None,
-        typer.Option(min=0, help="Seconds before each request. Default: 1, or 0 on this machine."),
+        typer.Option(
+            parser=seconds,
+            metavar="TIME",
+            help="Before each request. Default: a second, or none on this machine.",
+        ),
     ] = None,
     retention: Annotated[
         bool,
         typer.Option("--retention", help="Instead: how long, and how much, it keeps."),
     ] = False,
     max_wait: Annotated[
-        float,
-        typer.Option(min=0, metavar="SECONDS", help="Longest wait of --retention; 0: how much."),
-    ] = 600.0,
+        float | None,
+        typer.Option(
+            parser=seconds,
+            metavar="TIME",
+            help="Longest wait of --retention; 0: only how much.  [10m]",
+        ),
+    ] = None,
     budget_tokens: Annotated[
-        int, typer.Option(min=1, help="Input and output that it may spend in all.")
+        int,
+        typer.Option(
+            parser=tokens(), metavar="TOKENS", help="Input and output that it may spend in all."
+        ),
     ] = 1_000_000,
     budget_usd: Annotated[
-        float | None, typer.Option(min=0, help="The same in dollars, where the price is known. [1]")
+        float | None,
+        typer.Option(min=0, max=MOST, help="The same in dollars, where the price is known.  [1]"),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Go on, also over the budget.")] = False,
     price: Annotated[

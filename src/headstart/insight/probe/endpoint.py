@@ -44,7 +44,7 @@ class Endpoint:
     clock: Clock
 
     def ask(self, prompt: Prompt) -> Reply:
-        """Stream an answer to its end. Raises EndpointError, also when no token came."""
+        """Stream an answer to its end. Raises EndpointError, also when no token or no end came."""
         body = self.wire.body(self.model, prompt, self.output, self.form)
         content = msgspec.json.encode(body)
         tries = 1
@@ -60,7 +60,7 @@ class Endpoint:
                 raise http.explain(error, self.url) from error
 
     def _stream(self, content: bytes) -> Reply:
-        decoder, usage = SSEDecoder(), Usage()
+        decoder, usage, whole = SSEDecoder(), Usage(), False
         first: float | None = None
         url, headers = self.wire.url(self.url, self.model), dict(self.headers)
         sent = self.clock.now()
@@ -73,11 +73,14 @@ class Endpoint:
                 for payload in decoder.feed(received):
                     heard = self.wire.hear(payload)
                     usage = usage.then(heard.usage)
+                    whole = whole or heard.last
                     if heard.token and first is None:
                         first = arrived
             kind = response.headers.get("content-type", "nothing known")
         if first is None:
             raise EndpointError(f"{url} answered without a single token (content type: {kind})")
+        if not whole:
+            raise EndpointError(f"{url} broke off its answer after the first token")
         return Reply(sent, first - sent, usage)
 
 

@@ -6,9 +6,10 @@ from pathlib import Path
 
 from headstart.insight import http
 from headstart.insight.probe.prompts import CLOCK
+from headstart.insight.wire import EndpointError
 from headstart.ledger import Rules
 
-PREFIX = 3000
+PREFIX, SAMPLES, MAX_WAIT = 3000, 5, 600.0
 ABOVE_MINIMUM = 1.1
 """Times the vendor's minimum, where that is above PREFIX: words are only about a token."""
 BYTES_PER_TOKEN = 4
@@ -28,19 +29,41 @@ class Given:
     api_key: str | None = None
     other_key: str | None = None
     """Another tenant's."""
-    samples: int = 5
+    samples: int | None = None
     prefix: int | None = None
     text: str | None = None
     """The user's own prefix."""
     output: int | None = None
     pause: float | None = None
     retention: bool = False
-    max_wait: float = 600.0
+    max_wait: float | None = None
+    """Seconds."""
     budget_tokens: int = 1_000_000
     budget_dollars: Decimal | None = None
     over_budget: bool = False
     price: str | None = None
     prices: Path | None = None
+
+    def refuse_idle(self) -> None:
+        """Raises EndpointError for an option that would do nothing."""
+        idle = (
+            ("--samples", self.samples, self.retention, "with"),
+            ("--other-key", self.other_key, self.retention, "with"),
+            ("--max-wait", self.max_wait, not self.retention, "without"),
+        )
+        for option, value, does_nothing, how in idle:
+            if value is not None and does_nothing:
+                raise EndpointError(f"{option} says nothing {how} --retention.")
+
+    @property
+    def sample_count(self) -> int:
+        """Of the self-test."""
+        return SAMPLES if self.samples is None else self.samples
+
+    @property
+    def longest_wait(self) -> float:
+        """Of --retention, in seconds."""
+        return MAX_WAIT if self.max_wait is None else self.max_wait
 
     @property
     def own_clock(self) -> bool:

@@ -38,6 +38,7 @@ class OverBudget(Exception):
 
 def probe(given: Given, *, clock: Clock, environ: Mapping[str, str], watcher: Watcher) -> Report:
     """Test an endpoint, or find what it retains. Raises EndpointError, OverBudget."""
+    given.refuse_idle()
     meet.check_url(given.url)
     with httpx.Client(
         headers=http.headers(None), timeout=http.timeout(), trust_env=http.is_remote(given.url)
@@ -46,7 +47,9 @@ def probe(given: Given, *, clock: Clock, environ: Mapping[str, str], watcher: Wa
         wire = WIRES[name]
         key = meet.key_of(wire, given.api_key, environ)
         model = given.model or meet.only_model(client, wire, given.url, key)
-        output = max(given.output or 1, wire.least_output)
+        if given.output is not None and given.output < wire.least_output:
+            raise EndpointError(f"{name} gives no answer of fewer than {wire.least_output} tokens.")
+        output = given.output or wire.least_output
         endpoint = Endpoint(
             client, wire, given.url, model, wire.headers(key), wire.forms[0], output, clock
         )
@@ -81,30 +84,30 @@ class _Session:
     def _self_test(self) -> Report:
         given = self._given
         others = given.other_key is not None
-        calls = calls_of(given.samples, own_clock=given.own_clock, other_key=others)
+        calls = calls_of(given.sample_count, own_clock=given.own_clock, other_key=others)
         self._tell(self._plan(calls + meet.TRIALS))
         trial = self._meet()
         self._watcher.expect(calls)
         script = three_steps(
             self._unseen(trial),
-            given.samples,
+            given.sample_count,
             own_clock=given.own_clock,
             clock=self._endpoint.clock.wall,
             seed=given.seed,
             other_key=others,
         )
         taken = self._drive(script, trial)
-        setup = {**self._setup, "samples": given.samples, "marked": trial.endpoint.form.marks}
+        setup = {**self._setup, "samples": given.sample_count, "marked": trial.endpoint.form.marks}
         return self_test_report(taken, setup, self._purse)
 
     def _retention(self) -> Report:
         given = self._given
         calls = max(calls_within(self._budget, self._plan(1)), LEAST_CALLS)
-        self._tell(self._plan(calls), f"{given.max_wait:.0f} s of waiting")
+        self._tell(self._plan(calls), f"{given.longest_wait:.0f} s of waiting")
         trial = self._meet()
-        script = retention(self._unseen(trial), self._endpoint.clock.wall, given.max_wait)
+        script = retention(self._unseen(trial), self._endpoint.clock.wall, given.longest_wait)
         found = self._drive(script, trial)
-        setup = {**self._setup, "max_wait_s": given.max_wait}
+        setup = {**self._setup, "max_wait_s": given.longest_wait}
         return retention_report(found, setup, self._purse)
 
     def _drive(self, script: Script[T], trial: meet.Trial) -> T:

@@ -3,11 +3,12 @@
 Format: https://github.com/alibaba-edu/qwen-bailian-usagetraces-anon.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 
+from headstart.insight.replay.files import Files
 from headstart.insight.replay.hash_ids import HashIds
 from headstart.insight.replay.lines import Lines, Moved, decoded, nobody
 from headstart.insight.replay.request import Count, Moment, Request
@@ -29,28 +30,36 @@ class _Line(msgspec.Struct):
 
 
 def read_bailian(
-    paths: Iterable[Path], *, block_tokens: int = BLOCK_TOKENS, moved: Moved = nobody
+    paths: Sequence[Path],
+    files: Files,
+    *,
+    block_tokens: int = BLOCK_TOKENS,
+    moved: Moved = nobody,
 ) -> Iterator[Request]:
-    """The requests of a trace in its order, one file after the other. Raises TraceError.
+    """The requests of a trace by their times. Raises TraceError.
 
     A session is a chat and those that go on from it.
     """
     ids = HashIds(block_tokens)
     sessions: dict[int, str] = {}
-    for path in paths:
-        for number, line in Lines(path, moved):
-            row = decoded(path, number, line, _Line)
-            session = sessions.get(row.parent_chat_id) or str(row.chat_id)
-            sessions[row.chat_id] = session
-            if len(sessions) > MOST_CHATS:
-                del sessions[next(iter(sessions))]
-            yield Request(
-                time_s=row.timestamp,
-                session=session,
-                turn=row.turn,
-                stop=None,
-                blocks=ids.packed(path, number, row.hash_ids, row.input_length),
-                prompt_tokens=row.input_length,
-                output_tokens=row.output_length,
-                block_tokens=block_tokens,
-            )
+    read = [_rows(path, moved) for path in paths]
+    for path, number, row in files.by_clock(read, lambda each: each[2].timestamp):
+        session = sessions.get(row.parent_chat_id) or str(row.chat_id)
+        sessions[row.chat_id] = session
+        if len(sessions) > MOST_CHATS:
+            del sessions[next(iter(sessions))]
+        yield Request(
+            time_s=row.timestamp,
+            session=session,
+            turn=row.turn,
+            stop=None,
+            blocks=ids.packed(path, number, row.hash_ids, row.input_length),
+            prompt_tokens=row.input_length,
+            output_tokens=row.output_length,
+            block_tokens=block_tokens,
+        )
+
+
+def _rows(path: Path, moved: Moved) -> Iterator[tuple[Path, int, _Line]]:
+    for number, line in Lines(path, moved):
+        yield path, number, decoded(path, number, line, _Line)

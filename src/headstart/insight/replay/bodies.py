@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from headstart.insight.replay.clock import Assumed
 from headstart.insight.replay.lines import Lines, Moved, TraceError, decoded, nobody
 from headstart.insight.replay.request import LONGEST_TIME, Request
 
@@ -43,19 +44,26 @@ def by_tokenizer(path: Path) -> Encode:
 
 
 def read_bodies(
-    path: Path, encode: Encode = by_bytes, *, moved: Moved = nobody, end: int | None = None
+    path: Path,
+    encode: Encode = by_bytes,
+    *,
+    clock: Assumed | None = None,
+    moved: Moved = nobody,
+    end: int | None = None,
 ) -> Iterator[Request]:
-    """The requests in their order; without a time each is a second after the one before.
+    """The requests in their order. Raises TraceError.
 
-    `end`: bytes behind which nothing is read.
+    `clock`: of those without a time; `end`: bytes behind which nothing is read.
     """
+    clock = Assumed() if clock is None else clock
     for number, line in Lines(path, moved, end):
         outer = decoded(path, number, line, dict[str, Any])
         body = outer.get("body", outer)
         try:
             tokens = _tokens(outer, body, encode)
             answer = array("I", outer.get("output") or ())
-            time = _moment(outer.get("timestamp", outer.get("time", number)))
+            recorded = given_time(outer)
+            time = clock.at(None if recorded is None else _moment(recorded))
             gap = outer.get("expected_gap")
             hints = bool(outer.get("ended")), None if gap is None else _moment(gap)
             space, session = _space(outer, body), _session(outer, body)
@@ -88,6 +96,11 @@ def _moment(given: Any) -> float:
 def given_prompt(outer: dict[str, Any], body: dict[str, Any]) -> Any:
     """The ids or the text of a prompt; None where it is in messages."""
     return outer.get("tokens", body.get("tokens", body.get("prompt")))
+
+
+def given_time(outer: dict[str, Any]) -> Any:
+    """As the line has it; None where it has none."""
+    return outer.get("timestamp", outer.get("time"))
 
 
 def _space(outer: dict[str, Any], body: dict[str, Any]) -> str:

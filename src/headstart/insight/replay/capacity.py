@@ -1,12 +1,9 @@
 """Sizes of caches as people give them: `5%`, `2M` tokens, `40GiB` of KV."""
 
-import re
 from dataclasses import dataclass
 
 from headstart.insight.replay.lines import TraceError
-
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(%|[kMGT]?|[KMGT]i?B)")
-_THOUSANDS = " kMGT"
+from headstart.quantities import parse_bytes, parse_share, parse_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,9 +14,12 @@ class Capacity:
     tokens: int | None = None
 
     def blocks(self, block_tokens: int, footprint_tokens: int | None) -> int:
-        """Whole blocks, at least one. Raises TraceError for a share of what isn't known."""
+        """Whole blocks; of a share at least one. Raises TraceError for a share of what isn't known,
+        and for tokens that are less than a block."""
         if self.tokens is not None:
-            return max(1, self.tokens // block_tokens)
+            if self.tokens < block_tokens:
+                raise TraceError(f"room for {self.tokens} tokens is no block of {block_tokens}")
+            return self.tokens // block_tokens
         if self.share is None or footprint_tokens is None:
             raise TraceError("a share of the footprint needs the optimum's pass: give tokens")
         return max(1, int(footprint_tokens * self.share + 1e-6) // block_tokens)
@@ -27,15 +27,23 @@ class Capacity:
 
 def parse_capacity(text: str, token_bytes: int | None) -> Capacity:
     """`token_bytes`: KV of one token, which sizes in bytes need. Raises TraceError."""
-    found = _SIZE.fullmatch(text.strip())
-    if found is None or not float(found[1]):
-        raise TraceError(f"'{text}' is no capacity: write 5%, 2M (tokens) or 40GiB")
-    number, unit = float(found[1]), found[2]
-    if unit == "%":
-        return Capacity(share=number / 100)
-    if not unit.endswith("B"):
-        return Capacity(tokens=int(number * 1000 ** _THOUSANDS.index(unit or " ")))
+
+    def wrong(_: str) -> TraceError:
+        return TraceError(f"'{text}' is no capacity: write 5%, 2M (tokens) or 40GiB")
+
+    share = parse_share(text, error=wrong)
+    if share is not None:
+        if not share:
+            raise wrong(text)
+        return Capacity(share=share)
+    if not in_bytes(text):
+        return Capacity(tokens=parse_tokens(text, error=wrong))
+    size = parse_bytes(text, error=wrong)
     if token_bytes is None:
         raise TraceError(f"'{text}' needs --kv-bytes-per-token (headstart plan tells a model's)")
-    base = 1024 if "i" in unit else 1000
-    return Capacity(tokens=int(number * base ** _THOUSANDS.upper().index(unit[0])) // token_bytes)
+    return Capacity(tokens=size // token_bytes)
+
+
+def in_bytes(text: str) -> bool:
+    """Whether a size is one of KV, not a number of tokens."""
+    return text.strip().lower().endswith("b")

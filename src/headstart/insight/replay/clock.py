@@ -1,8 +1,25 @@
-"""Clocks for conversations that were recorded without a common one."""
+"""Clocks for what was recorded without one."""
 
 import random
 from collections.abc import Iterable, Iterator
 from math import exp, log
+
+
+class Assumed:
+    """Times of requests: the recorded one, else a second after the request before."""
+
+    def __init__(self) -> None:
+        self._now = 0.0
+        self.missing = 0
+        """Requests without one."""
+
+    def at(self, recorded: float | None) -> float:
+        """Seconds, of the next request."""
+        if recorded is None:
+            self.missing += 1
+            recorded = self._now + 1.0
+        self._now = recorded
+        return recorded
 
 
 def drawn_begins(conversations: Iterable[str], *, span_s: float, seed: int) -> dict[str, float]:

@@ -6,8 +6,12 @@ from typing import Annotated, Literal
 
 import typer
 
+from headstart.options import seconds
+
 CAPACITIES = "1%,2%,5%,10%,20%,50%"
 POLICIES = "worth,lru"
+MOST_HOURS = 1e9
+MOST_REPLICAS = 1024
 
 
 def replay(
@@ -19,19 +23,27 @@ def replay(
             " - is stdin; several files are one recording.",
         ),
     ],
-    policy: Annotated[str, typer.Option(help="Of eviction; several with commas.")] = POLICIES,
+    policy: Annotated[
+        list[str] | None,
+        typer.Option(help=f"Of eviction; several with commas, or repeated.  [{POLICIES}]"),
+    ] = None,
     capacity: Annotated[
-        str,
+        list[str] | None,
         typer.Option(
-            metavar="SIZE,…", help="Shares of all different blocks (5%), tokens (2M) or 40GiB."
+            metavar="SIZE,…",
+            help="Shares of all different blocks (5%), tokens (2M) or 40GiB; several with commas,"
+            f" or repeated.  [{CAPACITIES}]",
         ),
-    ] = CAPACITIES,
+    ] = None,
     block_size: Annotated[
         int | None, typer.Option(min=1, help="Tokens; default: the recording's, or 16.")
     ] = None,
     index: Annotated[Literal["radix", "hash"], typer.Option()] = "radix",
     ttl: Annotated[
-        float | None, typer.Option(min=0, help="Seconds without use until a prefix is dropped.")
+        float | None,
+        typer.Option(
+            parser=seconds, metavar="TIME", help="Without use until a prefix is dropped: 300, 5m."
+        ),
     ] = None,
     reuse: Annotated[
         Literal["block", "token"],
@@ -52,10 +64,11 @@ def replay(
     remote: Annotated[
         str | None, typer.Option(metavar="SIZE", help="Below all: one for all replicas.")
     ] = None,
-    replicas: Annotated[int, typer.Option(min=1)] = 1,
+    replicas: Annotated[int, typer.Option(min=1, max=MOST_REPLICAS)] = 1,
     route: Annotated[
-        Literal["prefix", "session", "round-robin"], typer.Option(help="To which replica.")
-    ] = "prefix",
+        Literal["prefix", "session", "round-robin"] | None,
+        typer.Option(help="To which replica.  [prefix]"),
+    ] = None,
     kv_bytes_per_token: Annotated[
         int | None, typer.Option(min=1, help="For sizes in bytes; `headstart plan` tells it.")
     ] = None,
@@ -67,9 +80,10 @@ def replay(
         int | None, typer.Option(min=1, help="Tokens of a recorded block, if not 512 or 16.")
     ] = None,
     span_hours: Annotated[
-        float, typer.Option(min=0, help="kvt: over which conversations begin.")
-    ] = 24.0,
-    seed: Annotated[int, typer.Option(help="Of clocks that are drawn.")] = 1,
+        float | None,
+        typer.Option(min=0, max=MOST_HOURS, help="kvt: over which conversations begin.  [24]"),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="kvt: of the clock that is drawn.  [1]")] = None,
     price: Annotated[
         str | None, typer.Option(metavar="VENDOR/MODEL", help="Under whose contract to pay.")
     ] = None,
@@ -95,15 +109,15 @@ def replay(
     from headstart.insight.replay.main import Given, main
     from headstart.insight.replay.source import Reading
 
-    policies = [name.strip() for name in policy.split(",")]
+    policies = _listed(policy or [POLICIES])
     if unknown := [name for name in policies if name not in KNOWN]:
         problem = f"no policy {', '.join(unknown)}; there are {', '.join(KNOWN)}."
         raise typer.BadParameter(problem, param_hint="--policy")
     given = Given(
         traces=traces,
         policies=policies,
-        capacities=capacity.split(","),
-        day=datetime.now(UTC) if as_of is None else as_of.replace(tzinfo=UTC),
+        capacities=_listed(capacity or [CAPACITIES]),
+        now=datetime.now(UTC),
         index=index,
         ttl=ttl,
         reuse=reuse,
@@ -117,12 +131,17 @@ def replay(
         price=price,
         prices=prices,
         lifetime=lifetime,
+        as_of=None if as_of is None else as_of.replace(tzinfo=UTC),
         reading=Reading(
             block_size=block_size,
             recorded_block=recorded_block,
             tokenizer=tokenizer,
-            span_s=span_hours * 3600,
+            span_s=None if span_hours is None else span_hours * 3600,
             seed=seed,
         ),
     )
     raise typer.Exit(main(given, form=form, plot=plot))
+
+
+def _listed(given: list[str]) -> list[str]:
+    return [each.strip() for text in given for each in text.split(",")]

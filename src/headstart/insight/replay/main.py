@@ -2,49 +2,25 @@
 
 import sys
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 from headstart.insight.replay.capacity import Capacity, parse_capacity
+from headstart.insight.replay.given import Given, refuse_idle, refuse_idle_reading
 from headstart.insight.replay.lines import TraceError, from_stdin
 from headstart.insight.replay.money import Offer, offer
 from headstart.insight.replay.progress import Bar
 from headstart.insight.replay.render import as_csv, as_json
-from headstart.insight.replay.source import Reading, Trace
+from headstart.insight.replay.source import Trace
 from headstart.insight.replay.study import Question, study
 from headstart.insight.replay.text import as_text
+
+__all__ = ["FINDING", "FINE", "IMPOSSIBLE", "UNKNOWN", "Given", "main"]
 
 FINE, FINDING, IMPOSSIBLE, UNKNOWN = 0, 1, 2, 3
 """Exit statuses: also a replay with a finding, or without a price, is printed."""
 STDIN = Path("-")
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """What the command line says, as it says it."""
-
-    traces: Sequence[Path]
-    policies: Sequence[str]
-    capacities: Sequence[str]
-    day: datetime
-    index: str = "radix"
-    ttl: float | None = None
-    reuse: Literal["block", "token"] = "block"
-    as_served: bool | None = None
-    """None: where token ids are recorded."""
-    replicas: int = 1
-    route: str = "prefix"
-    tiers: dict[str, str] = field(default_factory=dict)
-    remote: str | None = None
-    kv_token_bytes: int | None = None
-    bound: bool = True
-    price: str | None = None
-    prices: Path | None = None
-    lifetime: str | None = None
-    reading: Reading = field(default_factory=Reading)
 
 
 def main(given: Given, *, form: Literal["text", "json", "csv"], plot: Path | None) -> int:
@@ -64,14 +40,15 @@ def _replay(
         from headstart.insight.replay.plot import check_ending
 
         check_ending(plot)
+    refuse_idle(given)
     found = None
-    if given.price is None and (given.lifetime is not None or given.prices is not None):
-        raise TraceError("--lifetime and --prices say nothing without --price VENDOR/MODEL")
     if given.price is not None:
-        found = offer(given.price, prices=given.prices, lifetime=given.lifetime, day=given.day)
+        day = given.now if given.as_of is None else given.as_of
+        found = offer(given.price, prices=given.prices, lifetime=given.lifetime, day=day)
     question = _question(given, found)
     paths = [from_stdin(directory) if path == STDIN else path for path in given.traces]
     trace = Trace(paths, given.reading)
+    refuse_idle_reading(given.reading, trace)
     if given.as_served is None:
         question = replace(question, as_served=trace.tokens)
     with Bar(trace.size) as bar:
@@ -100,14 +77,14 @@ def _question(given: Given, found: Offer | None) -> Question:
     if ttl is None and found is not None:
         ttl = found.ttl  # What the vendor has dropped is not read.
     return Question(
-        policies=given.policies,
-        capacities=[size(each) for each in given.capacities],
+        policies=list(dict.fromkeys(given.policies)),
+        capacities=list(dict.fromkeys(map(size, given.capacities))),
         index=given.index,
         ttl=ttl,
         whole_blocks=given.reuse == "block",
         as_served=bool(given.as_served),
         replicas=given.replicas,
-        route=given.route,
+        route=given.route or "prefix",
         tiers={name: size(each) for name, each in given.tiers.items()},
         remote=None if given.remote is None else size(given.remote),
         bound=given.bound,

@@ -4,13 +4,15 @@ So two prompts share exactly the ids that they have in common, and k-fold blocks
 Format: https://github.com/kvcache-ai/Mooncake, FAST25-release/traces.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 
+from headstart.insight.replay.files import Files
 from headstart.insight.replay.hash_ids import HashIds
 from headstart.insight.replay.lines import Lines, Moved, decoded, nobody
+from headstart.insight.replay.meaning import Meaning
 from headstart.insight.replay.request import Count, Moment, Request
 
 BLOCK_TOKENS = 512
@@ -25,23 +27,28 @@ class _Line(msgspec.Struct):
 
 
 def read_mooncake(
-    paths: Iterable[Path], *, block_tokens: int = BLOCK_TOKENS, moved: Moved = nobody
+    paths: Sequence[Path],
+    files: Files,
+    *,
+    block_tokens: int = BLOCK_TOKENS,
+    moved: Moved = nobody,
 ) -> Iterator[Request]:
-    """The requests of a trace (.jsonl, .gz) in its order, one file after the other.
+    """The requests of a trace (.jsonl, .gz) by their times. Raises TraceError."""
+    ids = HashIds(block_tokens, Meaning())
+    read = [_rows(path, moved) for path in paths]
+    for path, number, row in files.by_clock(read, lambda each: each[2].timestamp / 1000):
+        yield Request(
+            time_s=row.timestamp / 1000,
+            session=None,
+            turn=None,
+            stop=None,
+            blocks=ids.packed(path, number, row.hash_ids, row.input_length),
+            prompt_tokens=row.input_length,
+            output_tokens=row.output_length,
+            block_tokens=block_tokens,
+        )
 
-    Raises TraceError.
-    """
-    ids = HashIds(block_tokens)
-    for path in paths:
-        for number, line in Lines(path, moved):
-            row = decoded(path, number, line, _Line)
-            yield Request(
-                time_s=row.timestamp / 1000,
-                session=None,
-                turn=None,
-                stop=None,
-                blocks=ids.packed(path, number, row.hash_ids, row.input_length),
-                prompt_tokens=row.input_length,
-                output_tokens=row.output_length,
-                block_tokens=block_tokens,
-            )
+
+def _rows(path: Path, moved: Moved) -> Iterator[tuple[Path, int, _Line]]:
+    for number, line in Lines(path, moved):
+        yield path, number, decoded(path, number, line, _Line)

@@ -28,6 +28,9 @@ class Setup:
     """Tokens of a block where token ids are recorded; a recorded block is a token of the cache."""
     reuse_unit: int = 1
     """Tokens that hits are cut down to a multiple of."""
+    brought: int | None = None
+    """Blocks of all requests together, where that is known: of a larger cache the rest is never
+    used, and takes no memory."""
     longest: int | None = None
     """None: as a server runs. What a request needs must fit beside what is cached, and makes room
     for itself. Else the length of the longest request, in blocks: a request is instantaneous, and
@@ -43,8 +46,9 @@ class Pool:
         """Requests that are longer than the pool."""
         self._now = 0.0
         room = 0 if setup.longest is None else setup.longest + 1
+        used = setup.capacity if setup.brought is None else min(setup.capacity, setup.brought)
         self._cache = PrefixCache(
-            setup.capacity + room,
+            used + room,
             setup.block_size,
             reuse_unit=setup.reuse_unit,
             index=setup.index,

@@ -10,13 +10,14 @@ from headstart.insight.replay.replay import Outcome
 Kind = Literal["measured", "derived", "estimated"]
 """Measured: counted in the recording, or by the cache's own code run on it. Derived: exact
 arithmetic on that (the optimum, the ceiling, LRU in one pass). Estimated: also rests on something
-that the recording doesn't say, such as lengths of texts, or which conversation came first."""
+that the recording doesn't say, such as lengths of texts, times, or who came first."""
 
 
-def kinds(lengths: Kind, times: Kind) -> dict[str, Kind]:
-    """How each number is known, by its name: as well as the lengths of requests, and when they
-    came, which says what finds its prefix still cached."""
-    exact = lengths == times == "measured"
+def kinds(lengths: Kind, times: Kind, order: Kind) -> dict[str, Kind]:
+    """How each number is known, by its name: as well as the lengths of requests, and when and in
+    which order they came, which says what finds its prefix still cached. Lifetimes and policies
+    look at the time, the optimum at the order alone."""
+    exact = lengths == times == order == "measured"
     in_any_order: Kind = "derived" if lengths == "measured" else "estimated"
     return {
         "requests": "measured",
@@ -25,7 +26,7 @@ def kinds(lengths: Kind, times: Kind) -> dict[str, Kind]:
         "footprint": in_any_order,
         "hit_rate": "measured" if exact else "estimated",
         "ceiling": in_any_order,
-        "optimum": "derived" if exact else "estimated",
+        "optimum": "derived" if lengths == order == "measured" else "estimated",
         "money": "estimated",
     }
 
@@ -47,6 +48,8 @@ class Facts:
     """How its token counts are known."""
     times: Kind
     """How it is known when its requests came."""
+    order: Kind
+    """How it is known which of them came first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,4 +91,4 @@ class Report:
     @property
     def kinds(self) -> Mapping[str, Kind]:
         """How each number is known, by its name."""
-        return kinds(self.facts.lengths, self.facts.times)
+        return kinds(self.facts.lengths, self.facts.times, self.facts.order)

@@ -2,15 +2,24 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from heapq import merge
-from itertools import chain
+from itertools import chain, cycle, islice
 from pathlib import Path
 from typing import Any, Literal
 
 from headstart.insight.replay import bailian, mooncake
-from headstart.insight.replay.bodies import by_bytes, by_tokenizer, given_prompt, read_bodies
+from headstart.insight.replay.bailian import read_bailian
+from headstart.insight.replay.bodies import (
+    by_bytes,
+    by_tokenizer,
+    given_prompt,
+    given_time,
+    read_bodies,
+)
+from headstart.insight.replay.clock import Assumed
+from headstart.insight.replay.files import Files
 from headstart.insight.replay.kvt_stream import KvtStream
 from headstart.insight.replay.lines import Lines, Moved, TraceError, decoded, end_of_lines, nobody
+from headstart.insight.replay.mooncake import read_mooncake
 from headstart.insight.replay.report import Kind
 from headstart.insight.replay.request import Names, Request, coarsened
 
@@ -18,8 +27,11 @@ Format = Literal["kvt", "mooncake", "bailian", "bodies"]
 BODY_FIELDS = ("tokens", "prompt", "messages", "input")
 LOG = b'{"request_log":'
 """How each line of the server's own log begins."""
+FIRST_LINES = 100
+"""That tell what a file of bodies holds."""
 SQLITE = b"SQLite format 3\x00"
-SPAN_SECONDS = 8 * 3600.0
+SPAN_SECONDS, SEED = 24 * 3600.0, 1
+"""Of drawn clocks, unless told otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +43,9 @@ class Reading:
     recorded_block: int | None = None
     """Tokens of a recorded block where the format doesn't say: 512 (Mooncake), 16 (Bailian)."""
     tokenizer: Path | None = None
-    span_s: float = SPAN_SECONDS
+    span_s: float | None = None
     """Over which conversations without a common clock begin."""
-    seed: int = 1
+    seed: int | None = None
 
 
 class Trace:
@@ -44,15 +56,22 @@ class Trace:
     def __init__(self, paths: Sequence[Path], reading: Reading) -> None:
         self.paths = paths
         self._reading = reading
+        self._span_s = SPAN_SECONDS if reading.span_s is None else reading.span_s
+        self._seed = SEED if reading.seed is None else reading.seed
+        for at, path in enumerate(paths):
+            if path in paths[:at]:
+                raise TraceError(f"{path.name} is given twice")
         formats = {path: _format(path) for path in paths}
         if len(set(formats.values())) != 1:
             listed = ", ".join(f"{path.name}: {form}" for path, form in formats.items())
             raise TraceError(f"recordings of one format at a time, please ({listed})")
         self.format: Format = formats[paths[0]]
-        self._kvt = [
-            KvtStream(path, span_s=reading.span_s, seed=reading.seed)
-            for path in (paths if self.format == "kvt" else ())
-        ]
+        self._kvt: KvtStream | None = None
+        if self.format == "kvt":
+            self._kvt = KvtStream(paths, span_s=self._span_s, seed=self._seed)
+        self._files = Files(len(paths))
+        self._timed = self.format == "bodies" and _have_times(paths)
+        self._clocks: Sequence[Assumed] = ()
         logs = [path for path in paths if self.format == "bodies" and _is_log(path)]
         self._ends = {path: end_of_lines(path) for path in logs}
         """A server may be writing to its log: what comes after this is not read."""
@@ -60,7 +79,8 @@ class Trace:
         first = next(iter(self._recorded(nobody)), None)
         if first is None:
             raise TraceError(f"{paths[0].name} holds no requests")
-        self._texts = self.format == "bodies" and _holds_text(paths[0])
+        self.texts = self.format == "bodies" and any(map(self._holds_text, paths))
+        """Some prompts are recorded as texts, whose lengths are estimates."""
         self.recorded_tokens = first.block_tokens
         """Tokens of a recorded block; 1 where token ids are recorded."""
         self.tokens = self.format == "bodies"
@@ -80,42 +100,63 @@ class Trace:
     @property
     def lengths(self) -> Kind:
         """How token counts are known: of texts they are estimates."""
-        return "estimated" if self._texts else "measured"
+        return "estimated" if self.texts else "measured"
 
     @property
     def times(self) -> Kind:
-        """How it is known when requests came: kvt's conversations have no common clock."""
+        """How it is known when requests came, once all are read: kvt's conversations have no common
+        clock, and bodies may have none at all."""
+        return "estimated" if self.format == "kvt" or self._timeless else "measured"
+
+    @property
+    def order(self) -> Kind:
+        """How it is known which request came first: bodies without times stand in their order."""
         return "estimated" if self.format == "kvt" else "measured"
 
     @property
     def gaps_drawn(self) -> bool:
         """Whether time within conversations isn't recorded either."""
-        return not all(each.clock_recorded for each in self._kvt)
+        return self._kvt is not None and not self._kvt.clock_recorded
 
     @property
     def notes(self) -> list[str]:
-        """What the recording leaves open, and how that was filled."""
-        torn = [f"{name}: its last line is cut short and left out." for name in self._torn]
-        return torn + self._filled
+        """What the recording leaves open, and how that was filled, once all is read."""
+        notes = [f"{name}: its last line is cut short and left out." for name in self._torn]
+        if len(self.paths) > 1 and self.format != "kvt":
+            notes.append(self._files.note)
+        return notes + self._filled
+
+    @property
+    def _timeless(self) -> int:
+        """Requests without a time."""
+        return sum(clock.missing for clock in self._clocks)
 
     @property
     def _filled(self) -> list[str]:
         match self.format:
             case "kvt":
                 gaps = ", gaps are drawn" if self.gaps_drawn else ""
-                hours, seed = self._reading.span_s / 3600, self._reading.seed
+                hours = self._span_s / 3600
                 return [
                     f"No common clock: conversations begin uniformly over {hours:g} h"
-                    f" (seed {seed}){gaps}."
-                ]
-            case "bodies" if not self._texts:
-                return []
-            case "bodies" if self._reading.tokenizer is None:
-                return [
-                    "Texts are counted as four bytes to a token: an estimate (see --tokenizer)."
+                    f" (seed {self._seed}){gaps}."
                 ]
             case "bodies":
-                return ["Roles are written as plain words: the chat template is not known."]
+                notes = []
+                if self._timeless:
+                    notes.append(
+                        f"Times are assumed: {self._timeless:,} requests have none, and are taken"
+                        " to come a second after the one before."
+                    )
+                if self.texts and self._reading.tokenizer is None:
+                    notes.append(
+                        "Texts are counted as four bytes to a token: an estimate (see --tokenizer)."
+                    )
+                elif self.texts:
+                    notes.append(
+                        "Roles are written as plain words: the chat template is not known."
+                    )
+                return notes
             case _:
                 return []
 
@@ -140,23 +181,47 @@ class Trace:
         return map(Names(size).named, requests)
 
     def _recorded(self, moved: Moved) -> Iterator[Request]:
-        reading = self._reading
+        reading, paths = self._reading, self.paths
         match self.format:
             case "kvt":
-                streams = [stream.requests(moved) for stream in self._kvt]
-                return merge(*streams, key=lambda request: request.time_s)
+                assert self._kvt is not None
+                return self._kvt.requests(moved)
             case "mooncake":
                 block = reading.recorded_block or mooncake.BLOCK_TOKENS
-                return mooncake.read_mooncake(self.paths, block_tokens=block, moved=moved)
+                return read_mooncake(paths, self._files, block_tokens=block, moved=moved)
             case "bailian":
                 block = reading.recorded_block or bailian.BLOCK_TOKENS
-                return bailian.read_bailian(self.paths, block_tokens=block, moved=moved)
+                return read_bailian(paths, self._files, block_tokens=block, moved=moved)
             case "bodies":
-                encode = by_bytes if reading.tokenizer is None else by_tokenizer(reading.tokenizer)
-                return chain.from_iterable(
-                    read_bodies(path, encode, moved=moved, end=self._ends.get(path))
-                    for path in self.paths
-                )
+                return self._bodies(moved)
+
+    def _holds_text(self, path: Path) -> bool:
+        """As far as its first lines tell."""
+        for number, line in islice(Lines(path, end=self._ends.get(path)), FIRST_LINES):
+            row = decoded(path, number, line, dict[str, Any])
+            body = row.get("body", row)
+            if isinstance(body, dict) and not isinstance(given_prompt(row, body), list):
+                return True
+        return False
+
+    def _bodies(self, moved: Moved) -> Iterator[Request]:
+        tokenizer = self._reading.tokenizer
+        encoder = by_bytes if tokenizer is None else by_tokenizer(tokenizer)
+
+        def encode(text: str) -> Sequence[int]:
+            self.texts = True
+            return encoder(text)
+
+        # One clock goes on through files without times; those of others are their own.
+        own = len(self.paths) if self._timed else 1
+        self._clocks = clocks = [Assumed() for _ in range(own)]
+        read = [
+            read_bodies(path, encode, clock=clock, moved=moved, end=self._ends.get(path))
+            for path, clock in zip(self.paths, cycle(clocks), strict=False)
+        ]
+        if not self._timed:
+            return chain.from_iterable(read)
+        return self._files.by_clock(read, lambda each: each.time_s)
 
 
 def _format(path: Path) -> Format:
@@ -178,10 +243,18 @@ def _format(path: Path) -> Format:
     )
 
 
-def _holds_text(path: Path) -> bool:
+def _first(path: Path) -> dict[str, Any]:
     number, line = next(iter(Lines(path)))
-    fields = decoded(path, number, line, dict[str, Any])
-    return not isinstance(given_prompt(fields, fields.get("body", fields)), list)
+    return decoded(path, number, line, dict[str, Any])
+
+
+def _have_times(paths: Sequence[Path]) -> bool:
+    """Whether files of bodies begin with a time; of several, all or none have to."""
+    timed = {path: given_time(_first(path)) is not None for path in paths}
+    if len(set(timed.values())) > 1:
+        one, other = (next(p.name for p in paths if timed[p] is kind) for kind in (True, False))
+        raise TraceError(f"{one} has times and {other} has none: they have no order")
+    return timed[paths[0]]
 
 
 def _is_log(path: Path) -> bool:

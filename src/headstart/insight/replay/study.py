@@ -59,9 +59,7 @@ def study(trace: Trace, question: Question, begins: Begins = lambda _: nobody) -
     else:
         for _ in survey.heard(trace.requests(moved)):
             pass
-    fleets = _fleets(
-        trace, question, survey.longest, None if bound is None else bound.footprint_tokens
-    )
+    fleets = _fleets(trace, question, survey, None if bound is None else bound.footprint_tokens)
     bills = [None if question.offer is None else Bills(question.offer) for _ in fleets]
 
     def heard(number: int, request: Request, hit: int) -> None:
@@ -95,26 +93,29 @@ class _Survey:
     def __init__(self) -> None:
         self.longest = 0
         """Tokens."""
-        self._requests = self._prompt_tokens = self._output_tokens = 0
+        self.brought = 0
+        """Tokens of all, each with one more than it has."""
+        self.requests = self._prompt_tokens = self._output_tokens = 0
         self._first = self._last = 0.0
 
     def heard(self, requests: Iterable[Request]) -> Iterator[Request]:
         for request in requests:
-            if not self._requests:
+            if not self.requests:
                 self._first = request.time_s
             self._last = max(self._last, request.time_s)
-            self._requests += 1
+            self.requests += 1
             self._prompt_tokens += request.prompt_tokens
             self._output_tokens += request.output_tokens
             path = len(request.blocks) + len(request.answer) + 1
             self.longest = max(self.longest, path * request.block_tokens)
+            self.brought += path * request.block_tokens
             yield request
 
     def facts(self, trace: Trace, bound: Bound | None) -> Facts:
         return Facts(
             files=[path.name for path in trace.paths],
             format=trace.format,
-            requests=self._requests,
+            requests=self.requests,
             prompt_tokens=self._prompt_tokens,
             output_tokens=self._output_tokens,
             block_tokens=trace.block_tokens,
@@ -122,11 +123,12 @@ class _Survey:
             span_s=self._last - self._first,
             lengths=trace.lengths,
             times=trace.times,
+            order=trace.order,
         )
 
 
 def _fleets(
-    trace: Trace, question: Question, longest: int, footprint_tokens: int | None
+    trace: Trace, question: Question, survey: _Survey, footprint_tokens: int | None
 ) -> list[Fleet]:
     block = trace.block_tokens
     size = block if trace.tokens else 1
@@ -139,7 +141,8 @@ def _fleets(
             ttl=question.ttl,
             block_size=size,
             reuse_unit=size if question.whole_blocks else 1,
-            longest=None if question.as_served else -(-longest // block) + 1,
+            brought=-(-survey.brought // block) + survey.requests,
+            longest=None if question.as_served else -(-survey.longest // block) + 1,
         )
 
     return [

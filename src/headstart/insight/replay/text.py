@@ -77,7 +77,7 @@ def _share(value: float | None) -> str:
 
 
 def _tokens(number: int) -> str:
-    for unit, size in (("G", 10**9), ("M", 10**6), ("k", 10**3)):
+    for unit, size in (("T", 10**12), ("G", 10**9), ("M", 10**6), ("k", 10**3)):
         if number >= size:
             return f"{number / size:.3g}{unit}"
     return str(number)

@@ -5,6 +5,11 @@ from typing import Annotated, Literal
 
 import typer
 
+from headstart.options import tokens
+
+MOST = 1e9
+"""Dollars: whatever is more is a slip."""
+
 
 def warm(
     plan: Annotated[
@@ -14,10 +19,13 @@ def warm(
         bool, typer.Option("--dry-run", help="Say what would be sent and cost; send nothing.")
     ] = False,
     budget_usd: Annotated[
-        float | None, typer.Option(min=0, help="Dollars for all calls together.")
+        float | None, typer.Option(min=0, max=MOST, help="Dollars for all calls together.")
     ] = None,
     budget_tokens: Annotated[
-        int | None, typer.Option(min=0, help="Tokens of all calls together, read or not.")
+        int | None,
+        typer.Option(
+            parser=tokens(0), metavar="TOKENS", help="Of all calls together, read or not."
+        ),
     ] = None,
     limit: Annotated[
         str | None, typer.Option("--for", metavar="TIME", help="Send nothing after: 90m, 8h.")

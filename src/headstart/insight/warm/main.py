@@ -3,13 +3,14 @@
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Literal
 
 from headstart.insight.warm import send
+from headstart.insight.warm.ahead import beyond, cut_short
 from headstart.insight.warm.begin import begin
 from headstart.insight.warm.dialects import DIALECTS
 from headstart.insight.warm.dialects.dialect import Heard
@@ -50,14 +51,21 @@ def main(
         plan = read_plan(given.plan)
         limit = None if given.limit is None else seconds(given.limit, "--for")
         warmings = begin(plan, prices=given.prices, now=now(), limit=limit)
+        purse = Purse(
+            None if given.budget_usd is None else Decimal(str(given.budget_usd)),
+            given.budget_tokens,
+        )
         report = Report(plan, warmings, given.dry)
         if given.budget_usd is not None and not report.dollars:
             raise NoPrice(
                 f"The price of {plan.model} is unknown, so --budget-usd can't be kept:"
                 " give --prices FILE or --budget-tokens."
             )
-        if not given.dry:
-            _carry_out(given, report, environment, now, sleep)
+        if given.dry:
+            obstacles = [*_no_key(plan, environment), *beyond(warmings, purse)]
+            report = replace(report, obstacles=obstacles, notes=list(cut_short(warmings)))
+        else:
+            _carry_out(report, purse, environment, now, sleep)
     except WarmError as error:
         print(f"headstart warm: {error}", file=sys.stderr)
         return IMPOSSIBLE
@@ -70,17 +78,14 @@ def main(
 
 
 def _carry_out(
-    given: Given,
     report: Report,
+    purse: Purse,
     environment: Mapping[str, str],
     now: Callable[[], float],
     sleep: Callable[[float], None],
 ) -> None:
     plan = report.plan
     headers = {**DIALECTS[plan.dialect].headers(_key(plan, environment)), **plan.headers}
-    purse = Purse(
-        None if given.budget_usd is None else Decimal(str(given.budget_usd)), given.budget_tokens
-    )
 
     def tell(warming: Warming, at: float, what: Heard | Exception) -> None:
         print(told(warming, at, what, dollars=report.dollars), file=sys.stderr, flush=True)
@@ -88,6 +93,14 @@ def _carry_out(
     with send.client(plan.endpoint) as client:
         sender = send.Sender(client, plan.endpoint, headers)
         drive(report.warmings, sender, purse, now=now, sleep=sleep, tell=tell)
+
+
+def _no_key(plan: Plan, environment: Mapping[str, str]) -> Iterator[str]:
+    """A finding, if calls couldn't be sent for want of a key."""
+    try:
+        _key(plan, environment)
+    except WarmError as error:
+        yield str(error)
 
 
 def _key(plan: Plan, environment: Mapping[str, str]) -> str | None:

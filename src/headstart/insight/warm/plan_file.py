@@ -1,28 +1,30 @@
 """The file that says what to keep warm: YAML, or JSON. Unknown fields are errors."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
+import yaml  # type: ignore[import-untyped]
 from msgspec import Meta
 
-from headstart.insight.plan.errors import PlanError
-from headstart.insight.plan.quantities import parse_seconds
 from headstart.insight.warm.dialects import DIALECTS
 from headstart.insight.warm.errors import WarmError
 from headstart.insight.warm.stakes import Expected
+from headstart.quantities import parse_seconds, parse_tokens
 
+LOADER = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
 BYTES_PER_TOKEN = 4
 RESOURCE = re.compile(r"(cachedContents/)?[A-Za-z0-9_-]+")
 
 MOST = 10**12
 """Of uses, tokens and dollars: what is more is a mistake."""
-Uses = Annotated[int, Meta(ge=1, le=MOST)]
-Tokens = Annotated[int, Meta(ge=1, le=MOST)]
+Count = Annotated[int, Meta(ge=1, le=MOST)] | str
+"""Also `1e5` or `4k`, which are texts in YAML."""
 Worth = Annotated[float, Meta(ge=0, le=MOST)]
 Text = Annotated[str, Meta(min_length=1)]
 Duration = str | int | float
@@ -32,7 +34,7 @@ class _Traffic(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """What may stand beside all prompts, and beside one."""
 
     lifetime: Duration | None = None
-    uses: Uses | None = None
+    uses: Count | None = None
     every: Duration | None = None
     gaps: Annotated[list[Duration], Meta(min_length=1)] | None = None
     worth: Worth | None = None
@@ -42,7 +44,7 @@ class _Prompt(_Traffic, kw_only=True):
     name: Text | None = None
     body: dict[str, Any] | str | None = None
     resource: str | None = None
-    tokens: Tokens | None = None
+    tokens: Count | None = None
 
 
 class _Plan(_Traffic, kw_only=True):
@@ -86,11 +88,15 @@ class Plan:
 def read_plan(path: Path) -> Plan:
     """Raises WarmError naming the field."""
     try:
-        fields = msgspec.yaml.decode(path.read_bytes(), type=_Plan)
+        data = path.read_bytes()
+        fields = msgspec.yaml.decode(data, type=_Plan)
+        twice = next(_twice(yaml.compose(data, LOADER), set()), None)
     except OSError as error:
         raise WarmError(f"{path}: {error.strerror}") from None
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise WarmError(f"{path}: {' '.join(str(error).split())}") from None
+    if twice is not None:
+        raise WarmError(f"{path}: '{twice}' is given twice")
     dialect = DIALECTS.get(fields.dialect)
     if dialect is None:
         raise WarmError(f"{path}: no dialect '{fields.dialect}': there are {', '.join(DIALECTS)}")
@@ -135,11 +141,26 @@ def _prompt(fields: _Prompt, plan: _Plan, folder: Path, where: str, at: int) -> 
         name=fields.name or f"prompt {at + 1}",
         body=body,
         resource=resource,
-        tokens=fields.tokens or max(1, size),
+        tokens=max(1, size) if fields.tokens is None else _count(fields.tokens, f"{where}: tokens"),
         tokens_given=fields.tokens is not None,
         lifetime=None if lifetime is None else str(lifetime),
         expected=_expected(fields, plan, where),
     )
+
+
+def _twice(node: Any, seen: set[int]) -> Iterator[str]:
+    """Names that an object has more than once, of which YAML would take the last."""
+    if id(node) in seen:
+        return
+    seen.add(id(node))
+    if isinstance(node, yaml.MappingNode):
+        names = Counter(key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode))
+        yield from (name for name, count in names.items() if count > 1)
+        for _, value in node.value:
+            yield from _twice(value, seen)
+    elif isinstance(node, yaml.SequenceNode):
+        for each in node.value:
+            yield from _twice(each, seen)
 
 
 def _body(given: dict[str, Any] | str | None, folder: Path, where: str) -> dict[str, Any]:
@@ -156,7 +177,7 @@ def _body(given: dict[str, Any] | str | None, folder: Path, where: str) -> dict[
 
 
 def _expected(fields: _Prompt, plan: _Plan, where: str) -> Expected:
-    uses = fields.uses or plan.uses
+    uses = plan.uses if fields.uses is None else fields.uses
     if uses is None:
         raise WarmError(f"{where}: say how many 'uses' are expected: they are what pays for calls")
     own = fields.every is not None or fields.gaps is not None
@@ -166,18 +187,19 @@ def _expected(fields: _Prompt, plan: _Plan, where: str) -> Expected:
     listed = gaps if gaps is not None else [] if every is None else [every]
     worth = plan.worth if fields.worth is None else fields.worth
     return Expected(
-        uses=uses,
+        uses=_count(uses, f"{where}: uses"),
         gaps=[seconds(gap, f"{where}: a gap") for gap in listed],
         worth=Decimal(str(worth or 0)),
     )
 
 
+def _count(given: int | str, what: str) -> int:
+    return parse_tokens(str(given), what, WarmError)
+
+
 def seconds(text: Duration, what: str) -> float:
     """Raises WarmError for what is no time longer than nothing."""
-    try:
-        found = parse_seconds(str(text), what)
-    except PlanError as error:
-        raise WarmError(str(error)) from None
+    found = parse_seconds(str(text), what, WarmError)
     if not found:
         raise WarmError(f"{what} of no time")
     return found

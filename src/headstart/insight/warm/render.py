@@ -41,6 +41,9 @@ class Report:
     plan: Plan
     warmings: Sequence[Warming]
     dry: bool
+    obstacles: Sequence[str] = ()
+    """Findings on a plan that is only looked at: why it couldn't be carried out as it is."""
+    notes: Sequence[str] = ()
 
     @property
     def dollars(self) -> bool:
@@ -56,7 +59,8 @@ class Report:
     def findings(self) -> list[str]:
         """Of all prompts."""
         found = [f"{each.name}: {finding}" for each in self.warmings for finding in each.findings]
-        return found + [line for each in self.warmings for line in self._short(each)]
+        found += [line for each in self.warmings for line in self._short(each)]
+        return [*found, *self.obstacles]
 
     @property
     def advice(self) -> list[str]:
@@ -87,6 +91,7 @@ def as_dict(report: Report) -> dict[str, Any]:
         "spent": _money(sum((each.spent for each in report.warmings), Decimal(0))),
         "findings": report.findings,
         "advice": report.advice,
+        "notes": list(report.notes),
     }
 
 

@@ -51,6 +51,7 @@ def _lines(report: Report) -> Iterator[str]:
     yield from (f"{each.name} is {each.resource} now." for each in made)
     yield ""
     yield LEGEND
+    yield from report.notes
     yield from (f"! {finding}" for finding in report.findings)
     yield from (f"> {line}" for line in report.advice)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from headstart.insight.probe.script import Prompt, Usage
+from headstart.insight.probe.script import NOTHING_TOLD, Prompt, Usage
 from headstart.insight.probe.wires.base import Form, Heard, bare, foreign
 from headstart.insight.wire import EndpointError, error_message
 
@@ -75,7 +75,8 @@ class AnthropicWire:
             raise EndpointError(f"the stream ended in an error: {error_message(payload)}")
         token = event.type in ("content_block_delta", "message_delta")
         told = event.usage if event.message is None else event.message.usage
-        return Heard(token) if told is None else Heard(token, _usage(told))
+        usage = NOTHING_TOLD if told is None else _usage(told)
+        return Heard(token, usage, event.type == "message_stop")
 
 
 def _usage(told: _Usage) -> Usage:

@@ -28,6 +28,8 @@ class Heard:
     token: bool = False
     """A token has been generated for sure."""
     usage: Usage = NOTHING_TOLD
+    last: bool = False
+    """The answer is whole: nothing that matters comes after it."""
 
 
 class Wire(Protocol):

@@ -53,9 +53,10 @@ class ChatWire:
         }
 
     def hear(self, payload: bytes) -> Heard:
-        """`prompt_tokens` includes what was read and written."""
+        """`prompt_tokens` includes what was read and written. Not all servers say that they are
+        done, so a chunk of usage that ends the choice, or has none, is the last one too."""
         if payload == DONE:
-            return Heard()
+            return Heard(last=True)
         chunk = parse_chunk(payload)
         if chunk.usage is None:
             return Heard(chunk.shows_token)
@@ -63,4 +64,5 @@ class ChatWire:
         usage = Usage(
             told.prompt_tokens, told.cached_tokens, told.written_tokens, told.completion_tokens
         )
-        return Heard(chunk.shows_token, usage)
+        last = all(choice.finish_reason for choice in chunk.choices)
+        return Heard(chunk.shows_token, usage, last)

@@ -70,11 +70,13 @@ class GeminiWire:
         token = any(
             bytes(each.content) != b"null" or each.finish_reason for each in chunk.candidates
         )
+        last = any(each.finish_reason for each in chunk.candidates)
         told = chunk.usage_metadata
         if told is None or told.prompt_token_count is None:
-            return Heard(token)
+            return Heard(token, last=last)
         output = (told.candidates_token_count or 0) + (told.thoughts_token_count or 0)
         return Heard(
             token,
             Usage(told.prompt_token_count, told.cached_content_token_count or 0, None, output),
+            last,
         )

@@ -88,7 +88,7 @@ class ResponsesWire:
         usage = None if event.response is None else event.response.usage
         token = ended or event.type.endswith(".delta")
         if not ended or usage is None:
-            return Heard(token)
+            return Heard(token, last=ended)
         details = usage.input_tokens_details or _Details()
         return Heard(
             token,
@@ -98,4 +98,5 @@ class ResponsesWire:
                 details.cache_write_tokens,
                 usage.output_tokens,
             ),
+            last=True,
         )
