@@ -1,4 +1,4 @@
-"""Writes to the cache in the classes of a dialect, whoever's contract they were made under."""
+"""Writes to the cache in the classes of a dialect, under whosever contract they were made."""
 
 import math
 from collections.abc import Mapping, Sequence

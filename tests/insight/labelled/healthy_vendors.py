@@ -32,7 +32,7 @@ FIELDS: Mapping[Dialect, Mapping[str, tuple[Mapping[str, Any], ...]]] = {
         "sampling": ({"temperature": 0.2, "seed": 7}, {"temperature": 0.9, "seed": 8}),
         "metadata": (
             {"user": "u-17", "stream": True, "stream_options": {"include_usage": True}},
-            {"user": "u-18", "metadata": {"run": "b"}},
+            {"user": "u-18", "store": True, "metadata": {"run": "b"}},
         ),
         "tool-choice": ({"tool_choice": "auto"}, {"tool_choice": "none"}, {}),
         "explicit-defaults": (

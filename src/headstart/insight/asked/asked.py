@@ -1,4 +1,4 @@
-"""One request, whoever's format it is in."""
+"""One request, in whosever format it is."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
