@@ -138,7 +138,7 @@ def test_the_servers_own_log_replays_to_the_tokens_that_it_told(
         traces=[log],
         policies=[policy],
         capacities=[str(capacity)],
-        day=datetime(2026, 11, 30, tzinfo=UTC),
+        now=datetime(2026, 11, 30, tzinfo=UTC),
         reuse="token",
         reading=Reading(block_size=BLOCK),
     )
