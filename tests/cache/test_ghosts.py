@@ -1,3 +1,5 @@
+import time
+
 from headstart.cache import BlockKey
 from headstart.cache.ghosts import Ghost, Ghosts
 
@@ -53,3 +55,17 @@ def test_everything_can_be_forgotten() -> None:
     ghosts.add([key(0)], OLD)
     ghosts.clear()
     assert ghosts.get(key(0)) is None
+
+
+def test_forgetting_costs_no_more_where_many_are_remembered() -> None:
+    def seconds(size: int) -> float:
+        """To remember 20,000 more where `size` are remembered."""
+        ghosts = Ghosts(size)
+        keys = [BlockKey(number.to_bytes(32)) for number in range(size + 20_000)]
+        ghosts.add(keys[:size], OLD)
+        start = time.thread_time()
+        for key in keys[size:]:
+            ghosts.add([key], OLD)
+        return time.thread_time() - start
+
+    assert seconds(65_536) < 10 * seconds(64)

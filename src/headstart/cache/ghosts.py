@@ -1,5 +1,6 @@
 """What was findable once: when it went, and why. Bounded, the oldest memories go first."""
 
+from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
@@ -25,7 +26,8 @@ class Ghosts:
 
     def __init__(self, size: int) -> None:
         self._size = size
-        self._ghosts: dict[BlockKey, Ghost] = {}
+        self._ghosts: OrderedDict[BlockKey, Ghost] = OrderedDict()
+        """Not a dict: finding the first entry of one takes longer the more went before it."""
 
     def add(self, keys: Iterable[BlockKey], ghost: Ghost) -> None:
         """Remember how `keys` went; what was known of them before is replaced."""
@@ -35,7 +37,7 @@ class Ghosts:
             self._ghosts.pop(key, None)
             self._ghosts[key] = ghost
         while len(self._ghosts) > self._size:
-            del self._ghosts[next(iter(self._ghosts))]
+            self._ghosts.popitem(last=False)
 
     def get(self, key: BlockKey) -> Ghost | None:
         """How the block under `key` went the last time, if that is remembered."""

@@ -30,7 +30,7 @@ DETERMINISTIC_CHUNK = 256
 """Tokens between the fixed chunk borders of deterministic mode; rounded up to whole blocks."""
 
 GHOSTS = 65_536
-"""Lost blocks that are remembered, to say why a prompt missed; some 15 MB."""
+"""Lost blocks that are remembered, to say why a prompt missed; some 18 MB."""
 
 
 class TooLittleMemory(ValueError):

@@ -12,7 +12,7 @@ The last one sees the ends of prompts leave first. All methods are called by who
 engine's lock, `close` when nothing runs any more; the tiers do their work elsewhere.
 """
 
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from time import sleep
@@ -73,7 +73,7 @@ class Offload:
         self.settled: Callable[[], None] = lambda: None
         """Called from another thread when a sequence need not wait any longer."""
         self._seconds_per_token: float | None = None
-        self._owed: dict[BlockKey, None] = {}
+        self._owed: OrderedDict[BlockKey, None] = OrderedDict()
         self.loaded = Counter[str]()
         """Tokens brought up since start, by tier."""
         if write == "back":
@@ -235,7 +235,7 @@ class Offload:
             if takers and part.first:
                 self._owed[part.parent] = None
                 if len(self._owed) > OWED:
-                    del self._owed[next(iter(self._owed))]
+                    self._owed.popitem(last=False)
 
     def _flush(self, deadline: float) -> None:
         """Send down what is cached, what was used last first, to each tier at its own pace."""

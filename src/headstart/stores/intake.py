@@ -8,6 +8,8 @@ of prompts are refused and their beginnings are not, and every prompt gets the s
 through: what goes down is what the tier can write, whatever is offered.
 """
 
+from collections import OrderedDict
+
 from headstart.cache.keys import BlockKey
 from headstart.stores.pace import Pace
 
@@ -31,7 +33,7 @@ class Intake:
     def __init__(self, pace: Pace, *, most_bytes: int) -> None:
         self._pace = pace
         self._most_bytes = most_bytes
-        self._known: dict[BlockKey, None] = {}
+        self._known: OrderedDict[BlockKey, None] = OrderedDict()
         self._next_try = float("-inf")
         self.chunks = 0
         """Waiting, or being written."""
@@ -68,7 +70,7 @@ class Intake:
         self._known.pop(key, None)
         self._known[key] = None
         if len(self._known) > KNOWN:
-            del self._known[next(iter(self._known))]
+            self._known.popitem(last=False)
 
     def add(self, key: BlockKey, size: int) -> None:
         """A chunk begins to wait."""

@@ -5,6 +5,7 @@ main queue, else it is given up and its keys are remembered: if they come back, 
 queue at once. The main queue gives another round for every reuse, three at most.
 """
 
+from collections import OrderedDict
 from typing import ClassVar
 
 from headstart.cache.keys import BlockKey
@@ -25,7 +26,7 @@ class S3Fifo(Ranking):
         self._main = _Main()
         self._small_blocks = 0
         self._blocks = 0
-        self._ghosts: dict[BlockKey, None] = {}
+        self._ghosts: OrderedDict[BlockKey, None] = OrderedDict()
 
     def __len__(self) -> int:
         """Leaves of both queues."""
@@ -91,7 +92,7 @@ class S3Fifo(Ranking):
         for key in leaf.keys[len(leaf.keys) - blocks :]:
             self._ghosts[key] = None
         while len(self._ghosts) > max(1, self._blocks - self._small_blocks):
-            del self._ghosts[next(iter(self._ghosts))]
+            self._ghosts.popitem(last=False)
 
     def clear(self) -> None:
         """Start over."""

@@ -1,6 +1,7 @@
 """Who goes on from where: sessions by the client's name, or by where their last request ended."""
 
 import math
+from collections import OrderedDict
 from collections.abc import Hashable, Iterator
 
 from headstart.cache.keys import BlockKey
@@ -118,7 +119,7 @@ class Sessions:
 
     def __init__(self, most: int = MOST_SESSIONS) -> None:
         self._most = most
-        self._known: dict[Hashable, Session] = {}
+        self._known: OrderedDict[Hashable, Session] = OrderedDict()
         self._ends: dict[BlockKey, Hashable] = {}
         self._unnamed = 0
 
