@@ -13,6 +13,7 @@ from headstart.cache import Reason
 from headstart.engine.sequence import Sequence
 from headstart.stores import intake as intake_module
 from headstart.stores.errors import Full, Unavailable
+from headstart.stores.record import PAGE
 
 
 @contextmanager
@@ -493,6 +494,15 @@ def test_what_found_no_room_to_its_end_goes_down_when_it_is_used_next() -> None:
         t.run(prompt)
         t.crash()
         assert account(t.run(prompt)) == (64, {"disk": 64})
+
+
+def test_what_a_tier_gave_up_goes_down_again_once_it_is_computed_again() -> None:
+    with twin("ram", arena=8 * 2 * PAGE) as t:  # Eight chunks: one prompt.
+        first, second = prompt_of(65), prompt_of(65, 1)
+        for prompt in (first, second, first):
+            assert account(t.run(prompt)) == (0, {})
+            t.forget_pool()
+        assert account(t.run(first)) == (64, {"ram": 64})
 
 
 @pytest.mark.parametrize("write", ["through", "selective"])

@@ -75,11 +75,26 @@ def test_what_was_added_is_known_until_it_is_declined() -> None:
     books = intake()
     for number in range(3):
         books.add(key(number), SIZE)
-    books.written(SIZE)
+    books.written(key(0), SIZE)
     books.declined(key(1), SIZE, 0.0)
     books.orphaned(key(2), SIZE)
     assert [books.has(key(number)) for number in range(3)] == [True, False, False]
     assert (books.bytes, books.chunks) == (0, 0)
+
+
+def test_what_the_tier_has_lost_is_known_no_longer_but_what_waits_is() -> None:
+    books = intake()
+    for number in range(2):
+        books.add(key(number), SIZE)
+    books.written(key(0), SIZE)
+    books.note(key(1))
+    for number in range(3):
+        books.lost(key(number))
+    assert [books.has(key(number)) for number in range(3)] == [False, True, False]
+    assert books.chunks == 1
+    books.written(key(1), SIZE)
+    books.lost(key(1))
+    assert not books.has(key(1))
 
 
 def test_what_was_known_longest_is_forgotten_first(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,7 +116,7 @@ def test_after_a_decline_nothing_may_come_for_a_second_and_then_one_until_it_is_
     assert books.has_room(SIZE, 0.0, 10.0 + DECLINED_PAUSE)
     books.add(key(2), SIZE)
     assert not books.has_room(SIZE, 0.0, 20.0)
-    books.written(SIZE)
+    books.written(key(2), SIZE)
     books.add(key(3), SIZE)
     assert books.has_room(SIZE, 0.0, 20.0)
 
@@ -128,7 +143,7 @@ def test_of_too_much_the_share_that_can_be_written_gets_in_and_prompts_lose_thei
                 while served + 1 / per_second <= clock:
                     served += 1 / per_second
                     if books.chunks:
-                        books.written(SIZE)
+                        books.written(key(0), SIZE)
                         written += clock > 20
                 if sent[prompt] == at and books.has_room(SIZE, at / chunks, clock):
                     books.add(key(len(counts) * chunks + at), SIZE)

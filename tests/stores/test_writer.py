@@ -1,7 +1,7 @@
 """The thread behind a tier's queue."""
 
-from tests.stores.build import chain
-from tests.stores.tiering import Rig, rig
+from tests.stores.build import NEVER, SPACE, chain
+from tests.stores.tiering import LONG, Rig, rig
 
 from headstart.stores import Record
 from headstart.stores.errors import Full
@@ -76,3 +76,29 @@ def test_what_came_up_is_known_to_its_tier_and_those_behind_it() -> None:
         near, middle, far = ([w.has(one.key) for one in FIVE] for w in r.tiers.writers)
         assert near == middle == far == [True, True, True, False, False]
         assert r.store["far"].seen.count("put") == 0
+
+
+def test_what_a_tier_is_found_to_have_lost_is_known_no_longer() -> None:
+    with rig("near") as r:
+        r.store_all(FIVE)
+        r.store["near"].store.delete(SPACE, FIVE[2].key, deadline=NEVER)
+        assert len(r.load(FIVE)[0]) == 2
+        assert known(r) == [True, True, False, True, True]
+
+
+def test_what_breaks_while_it_is_read_is_known_no_longer() -> None:
+    with rig("near") as r:
+        r.store_all(FIVE)
+        r.store["near"].hooks["get"] = lambda: r.store["near"].store.delete(
+            SPACE, FIVE[0].key, deadline=NEVER
+        )
+        assert r.load(FIVE) == ([], True)
+        assert known(r) == [False, True, True, True, True]
+
+
+def test_a_tier_that_does_not_answer_in_time_has_lost_nothing() -> None:
+    with rig("near") as r:
+        r.store_all(FIVE)
+        r.takes("near", "look", LONG)
+        assert not r.load(FIVE)[0]
+        assert known(r) == [True] * 5

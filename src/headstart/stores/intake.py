@@ -27,13 +27,14 @@ KNOWN = 65_536
 class Intake:
     """The books of one tier whose writes take `pace` per byte; never more than `most_bytes` wait.
 
-    A chunk that was added is *known* until the tier declines it.
+    A chunk that was added is *known* until the tier declines it, or is found to have lost it.
     """
 
     def __init__(self, pace: Pace, *, most_bytes: int) -> None:
         self._pace = pace
         self._most_bytes = most_bytes
-        self._known: OrderedDict[BlockKey, None] = OrderedDict()
+        self._known: OrderedDict[BlockKey, bool] = OrderedDict()
+        """Whether it still waits."""
         self._next_try = float("-inf")
         self.chunks = 0
         """Waiting, or being written."""
@@ -65,21 +66,28 @@ class Intake:
         """Whether the chunk is known."""
         return key in self._known
 
-    def note(self, key: BlockKey) -> None:
-        """The tier has the chunk."""
-        self._known.pop(key, None)
-        self._known[key] = None
+    def note(self, key: BlockKey, *, waits: bool = False) -> None:
+        """The tier has the chunk, or will have it once it was written."""
+        self._known[key] = waits or self._known.get(key, False)
+        self._known.move_to_end(key)
         if len(self._known) > KNOWN:
             self._known.popitem(last=False)
 
+    def lost(self, key: BlockKey) -> None:
+        """The tier has the chunk no longer. What waits is on its way to it all the same."""
+        if not self._known.get(key, True):
+            del self._known[key]
+
     def add(self, key: BlockKey, size: int) -> None:
         """A chunk begins to wait."""
-        self.note(key)
+        self.note(key, waits=True)
         self.chunks += 1
         self.bytes += size
 
-    def written(self, size: int) -> None:
+    def written(self, key: BlockKey, size: int) -> None:
         """The tier has taken a chunk that waited."""
+        if key in self._known:
+            self._known[key] = False
         self._leave(size)
         self.declines, self._next_try = False, float("-inf")
 

@@ -169,7 +169,7 @@ class Tiers:
         """For each leading chunk that can be had in time: the nearest tier that has it."""
         where: list[Tier | None] = [None] * len(job.keys)
         look = max(LOOK_AT_EASE, LOOK_SHARE * job.worth * len(job.keys))
-        for tier in self._tiers:
+        for tier, writer in zip(self._tiers, self.writers, strict=True):
             missing = [at for at, known in enumerate(where) if known is None]
             begin = self._clock()
             if not missing or begin >= job.load.deadline or not job.load.wanted():
@@ -185,11 +185,14 @@ class Tiers:
             with tier.call(deadline):
                 found = tier.store.contains_many(job.namespace, asked, deadline=deadline)
             now = self._clock()
-            if now < deadline:  # Else it failed: that is the breaker's to judge.
+            in_time = now < deadline  # Else it failed: that is the breaker's to judge.
+            if in_time:
                 tier.look.took(now - begin, 1, now)
             for at, here in zip(missing, found, strict=True):
                 if here:
                     where[at] = tier
+                elif in_time:
+                    writer.lost(job.keys[at])
         leading: list[Tier] = []
         for known in where:
             if known is None:
@@ -221,6 +224,8 @@ class Tiers:
         if record is not None or now - begin > expected:  # A quick miss says nothing of the pace.
             tier.read.took(now - begin, self.chunk_bytes, now)
         if record is None:
+            if now < deadline:
+                self.writers[self._tiers.index(tier)].lost(key)
             return None
         if len(record.payload) != self.chunk_bytes:
             self._count("other_size", 1)

@@ -50,13 +50,18 @@ class Writer:
             return self._intake.has_room(size, place, self._clock())
 
     def has(self, key: BlockKey) -> bool:
-        """Whether the tier was given the chunk and hasn't declined it, as far as is remembered."""
+        """Whether the tier was given the chunk and still has it, as far as is known."""
         return self._intake.has(key)
 
     def note(self, key: BlockKey) -> None:
         """The tier has the chunk."""
         with self._lock:
             self._intake.note(key)
+
+    def lost(self, key: BlockKey) -> None:
+        """The tier has the chunk no longer: it may be offered again."""
+        with self._lock:
+            self._intake.lost(key)
 
     def put(self, record: Record, *, in_order: bool) -> None:
         """Queue a chunk. `in_order`: declined unless the tier was given what it continues."""
@@ -79,7 +84,7 @@ class Writer:
             kept = follows and self._write(record, size)
             with self._lock:
                 if kept:
-                    self._intake.written(size)
+                    self._intake.written(record.key, size)
                 elif follows:
                     self._intake.declined(record.key, size, self._clock())
                 else:
