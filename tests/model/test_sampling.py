@@ -16,7 +16,7 @@ from torch import Tensor
 from transformers import RepetitionPenaltyLogitsProcessor
 
 from headstart.model.params import SamplingParams
-from headstart.model.sampling import NUCLEUS_GUESS, Sampled, SequenceSampler
+from headstart.model.sampling import NUCLEUS_GUESS, Sampled, SequenceSampler, Undrawable
 
 Floats = npt.NDArray[np.float64]
 VOCAB = 50
@@ -279,3 +279,22 @@ def test_the_logits_given_are_left_as_they_were() -> None:
         logprobs=2,
     ).sample(logits)
     assert torch.equal(logits, before)
+
+
+@pytest.mark.parametrize(
+    "asked", [{"temperature": 0.0}, {}, {"top_k": 5}, {"top_p": 0.5}, {"min_p": 0.1}]
+)
+@pytest.mark.parametrize("value", [float("nan"), float("-inf")])
+def test_logits_that_leave_no_token_are_an_error_and_never_an_id_that_does_not_exist(
+    asked: dict[str, Any], value: float
+) -> None:
+    with pytest.raises(Undrawable):
+        sampler_of(**asked).sample(torch.full((VOCAB,), value))
+
+
+def test_one_logit_that_is_not_a_number_makes_no_draw_either() -> None:
+    logits = logits_of(0)
+    logits[7] = float("nan")
+    for temperature in (0.0, 1.0):
+        with pytest.raises(Undrawable):
+            sampler_of(temperature=temperature).sample(logits)

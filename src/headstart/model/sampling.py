@@ -5,6 +5,7 @@ presence and frequency penalties → temperature → top-k → min-p → top-p �
 generator of the sequence's own, so a seed gives the same text in any batch.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -19,6 +20,10 @@ GREEDY_BELOW = 1e-5
 
 NUCLEUS_GUESS = 1024
 """Top-p first sorts this many candidates only; they nearly always hold the mass asked for."""
+
+
+class Undrawable(ValueError):
+    """The logits leave no token to draw: they are not numbers, or all of them are forbidden."""
 
 
 class TokenMask(Protocol):
@@ -82,7 +87,7 @@ class SequenceSampler:
         return self._mask is not None and self._mask.finished
 
     def sample(self, logits: Tensor) -> Sampled:
-        """Draw the next token from `logits` `[V]` fp32 and remember it."""
+        """Draw the next token from `logits` `[V]` fp32 and remember it. Raises Undrawable."""
         token = self._draw(self._adjusted(logits))
         if self._mask is not None:
             self._mask.accept(token)
@@ -118,7 +123,10 @@ class SequenceSampler:
     def _draw(self, logits: Tensor) -> int:
         params = self._params
         if params.temperature < GREEDY_BELOW or params.top_k == 1:
-            return int(logits.argmax())
+            best, token = logits.max(-1)
+            if not best > -math.inf:
+                raise Undrawable("no logit is a number above minus infinity")
+            return int(token)
         logits = logits / params.temperature
         ids: Tensor | None = None
         if 0 < params.top_k < len(logits):
@@ -137,6 +145,8 @@ class SequenceSampler:
         )
         # The first token whose mass goes beyond the point: never one of probability 0.
         drawn = int(torch.searchsorted(mass, point, right=True))
+        if drawn == len(mass):
+            raise Undrawable("the probabilities are not numbers, or all of them are 0")
         return drawn if ids is None else int(ids[drawn])
 
 
