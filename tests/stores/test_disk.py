@@ -474,6 +474,33 @@ def test_a_disk_that_hangs_does_not_keep_the_process_from_ending(
     works.set()
 
 
+def test_a_disk_that_hangs_while_a_chunk_is_removed_does_not_keep_anybody_from_the_numbers(
+    tmp_path: Path, clock: Clock
+) -> None:
+    files, hangs, works = FaultyFiles(), threading.Event(), threading.Event()
+    store = disk_store(tmp_path, clock, files=files, max_bytes=2 * EACH)
+    put(store, *chain(2))
+
+    def before(operation: str) -> None:
+        if operation == "remove":
+            hangs.set()
+            works.wait(20)
+
+    files.before = before
+    writer = threading.Thread(target=put, args=(store, chunk(seed=1)))
+    writer.start()
+    assert hangs.wait(20)
+    told: list[int | None] = []
+    asker = threading.Thread(target=lambda: told.append(store.stats().chunks))
+    asker.start()
+    asker.join(5)
+    waited = asker.is_alive()
+    works.set()
+    writer.join(20)
+    asker.join(20)
+    assert (waited, told) == (False, [2])
+
+
 def test_a_store_that_did_not_see_all_its_chunks_does_not_overwrite_their_heat(
     tmp_path: Path, clock: Clock
 ) -> None:

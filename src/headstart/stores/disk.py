@@ -175,14 +175,13 @@ class DiskStore:
         return None if row is None else self._folder.read(row.place, key, wanted, deadline)
 
     def stats(self) -> StoreStats:
-        """See Store."""
-        with self._lock:
-            return StoreStats(
-                chunks=len(self._index),
-                bytes=self._index.bytes,
-                capacity=self._max_bytes,
-                counts=self._folder.counts.snapshot(),
-            )
+        """See Store. Without the lock: who holds it may be waiting for a disk that hangs."""
+        return StoreStats(
+            chunks=len(self._index),
+            bytes=self._index.bytes,
+            capacity=self._max_bytes,
+            counts=self._folder.counts.snapshot(),
+        )
 
     def close(self) -> None:
         """See Store. A running scan ends at its next file."""

@@ -71,7 +71,7 @@ class Store(Protocol):
         """
 
     def stats(self) -> StoreStats:
-        """A consistent picture, without I/O."""
+        """A picture of now, without I/O and without waiting for anybody else's."""
 
     def close(self) -> None:
         """Let go of threads and sockets. What is stored stays."""
