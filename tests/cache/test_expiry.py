@@ -53,6 +53,21 @@ def test_a_touch_starts_the_time_anew(index: str) -> None:
     assert kept.cached(range(8)) == 0
 
 
+def test_no_more_is_kept_of_many_uses_than_of_one(index: str) -> None:
+    kept = expiring(64, index)
+    for seed in range(4):
+        kept.store(range(100 * seed, 100 * seed + 8))
+    chain = kept.cache.chain(namespace())
+    for kept.now in [each / 1000 for each in range(8000)]:
+        kept.cache.touch(chain, range(9))
+    assert len(kept.cache._tree._idle) < 200
+    kept.now = TTL
+    assert [kept.cached(range(100 * seed, 100 * seed + 8)) for seed in range(4)] == [8, 0, 0, 0]
+    kept.now = 8.0 + TTL
+    assert kept.cached(range(8)) == 0
+    kept.cache.audit()
+
+
 def test_looking_does_not_start_the_time_anew(index: str) -> None:
     kept = expiring(8, index)
     kept.store(range(8))

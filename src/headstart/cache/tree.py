@@ -5,7 +5,7 @@ given up when room is needed, leaves first, so a parent outlives its children.
 """
 
 from collections.abc import Callable, Iterator
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 
 from headstart.cache.events import Cleared, Event, Removed, Stored
 from headstart.cache.ghosts import Cause, Ghost, Ghosts
@@ -303,6 +303,18 @@ class Tree:
         if self._ttl is not None:
             self._entries += 1
             heappush(self._idle, (node.used, self._entries, node))
+            if len(self._idle) > 2 * len(self.policy) + 64:
+                self._forget_uses()
+
+    def _forget_uses(self) -> None:
+        """Only the last use of a leaf counts, and only while it may go."""
+        last = {
+            entry[2]: entry
+            for entry in self._idle
+            if entry[2].offered and not entry[2].pins and entry[0] == entry[2].used
+        }
+        self._idle = list(last.values())
+        heapify(self._idle)
 
     def _withdraw(self, node: Node) -> None:
         (self.retention if node.pins else self.policy).withdraw(node)
