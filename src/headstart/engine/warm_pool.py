@@ -35,7 +35,9 @@ class PoolTarget:
             if self._left < self._blocks or cache.available - cache.cached < self._blocks:
                 return False
             chain, tokens = self._prefix(record)
-            if cache.match(chain, tokens).cached_tokens >= record.first_position:
+            blocks = len(tokens) // cache.block_size
+            whole = cache.match(chain, tokens).cached_tokens >= record.first_position
+            if whole and chain.keys(blocks)[blocks - 1] == record.key:  # Not after a reset.
                 self._write(record, chain, tokens)
             return True
 
