@@ -219,6 +219,19 @@ def test_what_came_before_the_deadline_is_used_and_what_comes_after_is_dropped()
         t.rig.until(lambda: t.rig.tiers._held.bytes == 0)
 
 
+def test_a_tier_that_is_slow_to_say_what_it_has_has_promised_nothing() -> None:
+    with twin() as t:
+        held, go = threading.Event(), threading.Event()
+        t.rig.store["disk"].hooks["look"] = lambda: (held.set(), go.wait(WAIT))
+        sequence = t.add(prompt_of(65))
+        assert held.wait(WAIT)
+        t.rig.clock.now += 100
+        while sequence not in t.done:
+            assert t.step()
+        assert reason(sequence) is Reason.NEVER_SEEN
+        go.set()
+
+
 def test_a_client_that_leaves_while_its_load_runs_ends_it() -> None:
     with twin() as t:
         prompt = prompt_of(65)

@@ -24,11 +24,12 @@ class Load:
     def __init__(self, deadline: float, settled: Callable[[], None]) -> None:
         self.deadline = deadline
         """On the tiers' clock. The worker brings it forward once it knows what there is."""
+        self.promised = 0
+        """Leading chunks that the tiers say they have; the worker's to set, once it knows."""
         self._settled = settled
         self._lock = Lock()
         self._chunks: list[Loaded] = []
         self._over = False
-        self._missed = False
 
     def pending(self, now: float) -> bool:
         """Whether waiting may still bring something."""
@@ -45,17 +46,16 @@ class Load:
                 self._chunks.append(chunk)
             return not self._over
 
-    def end(self, *, missed: bool) -> None:
-        """Nothing more will come; `missed`: though a tier had promised more."""
+    def end(self) -> None:
+        """Nothing more will come."""
         with self._lock:
-            self._missed = missed
             self._over = True
         self._settled()
 
     def take(self) -> tuple[list[Loaded], bool]:
-        """What has come, and whether it is less than a tier had promised. Ends the load."""
+        """What has come, and whether it is less than the tiers had promised. Ends the load."""
         with self._lock:
-            late = not self._over
             self._over = True
             chunks, self._chunks = self._chunks, []
-            return chunks, late or self._missed
+            promised, self.promised = self.promised, 0
+            return chunks, len(chunks) < promised

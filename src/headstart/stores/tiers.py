@@ -155,6 +155,7 @@ class Tiers:
                 promised = len(where)
                 in_time = job.begun + GAIN * job.worth * promised
                 job.load.deadline = min(job.load.deadline, in_time)
+                job.load.promised = promised
                 for at, tier in enumerate(where):
                     if not self._bring(job, at, tier):
                         break
@@ -163,7 +164,7 @@ class Tiers:
                 log.exception("a load failed; its prompt is computed")
             self._count("loaded", loaded)
             self._count("late", promised - loaded)
-            job.load.end(missed=loaded < promised)
+            job.load.end()
 
     def _where(self, job: _Job) -> list[Tier]:
         """For each leading chunk that can be had in time: the nearest tier that has it."""
