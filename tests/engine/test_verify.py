@@ -3,14 +3,17 @@
 import asyncio
 import os
 import random
+from collections.abc import Sequence
 
 import pytest
 from tests.engine.drive import DEADLINE, answer, assert_idle, running, until_idle
+from torch import Tensor
 
 from headstart.engine.api import Verified
 from headstart.engine.core import LocalEngine
 from headstart.model.kv import kv_bytes_per_token
 from headstart.model.load import LoadedModel
+from headstart.model.runner import Runner, Slice
 
 BLOCK = 16
 TURNS = 6
@@ -59,6 +62,23 @@ def test_kv_of_other_tokens_is_noticed(tiny: LoadedModel) -> None:
             pool._data[:, :, :, 16:32] = pool._data[:, :, :, 48:64]
             await answer(engine, [*prompt, 7], max_tokens=1)
             assert (await proved(engine, 1)).wrong == 1
+
+    asyncio.run(main())
+
+
+def test_a_proof_that_fails_to_run_ends_nothing_and_holds_nothing(tiny: LoadedModel) -> None:
+    class Failing(Runner):
+        def run(self, slices: Sequence[Slice]) -> Tensor:
+            raise MemoryError("no room to compute it again")
+
+    async def main() -> None:
+        async with running(tiny, kv_memory_bytes=1 << 22, verify_hits=1.0) as engine:
+            assert engine._verifier is not None
+            engine._verifier._runner = Failing(engine._runner.decoder, engine._runner.pool)
+            for _ in range(3):
+                await answer(engine, prompt_of(100, seed=2), max_tokens=1)
+            assert await proved(engine, 0) == Verified()
+            assert engine.ready
 
     asyncio.run(main())
 

@@ -446,7 +446,10 @@ class LocalEngine:
 
     def _verify(self) -> None:
         if self._verifier is not None and self._verifier.waiting:
-            self._verifier.run()
+            try:
+                self._verifier.run()
+            except Exception:  # What it computes nobody else reads.
+                log.exception("a hit could not be verified")
             with self._lock:
                 self._verifier.end()
 
