@@ -109,6 +109,20 @@ def test_what_was_cut_to_whole_units_is_block_floor(index: str) -> None:
     assert watched.miss(range(30)) == Miss(Reason.BLOCK_FLOOR, 12)
 
 
+@pytest.mark.parametrize(("length", "unit"), [(5, 8), (8, 8), (12, 8), (15, 8), (16, 8), (3, 4)])
+def test_what_is_behind_the_last_whole_unit_of_a_prompt_is_block_floor(
+    index: str, length: int, unit: int
+) -> None:
+    """It can't be cached, so that it was never seen is not what keeps it from being reused."""
+    watched = Watched(index=index, reuse_unit=unit)
+    kept = (length - 1) // unit * unit
+    if kept:
+        stored(watched.cache, range(kept))
+    assert cached_tokens(watched.cache, range(length)) == kept
+    assert watched.miss(range(length)) == Miss(Reason.BLOCK_FLOOR, kept)
+    assert watched.miss(range(length + unit)).reason is Reason.NEVER_SEEN
+
+
 @pytest.mark.parametrize("cached", [8, 16, 24])
 def test_a_prompt_that_is_cached_to_its_end_has_not_diverged(index: str, cached: int) -> None:
     """All 8 tokens are there; the last unit is recomputed for the sake of its last token."""
@@ -331,8 +345,9 @@ def _check(
             assert miss.cached_ahead[0] != prompt[miss.at]
         case Reason.BLOCK_FLOOR:
             assert unit > 1
-            assert miss.at > cached
+            assert miss.at > cached or cached == (len(prompt) - 1) // unit * unit
         case Reason.NEVER_SEEN:
+            assert cached < (len(prompt) - 1) // unit * unit or unit == 1
             whole = prompt[: (miss.at // 3 + 1) * 3]
             assert len(whole) % 3 or not any(whole == earlier[: len(whole)] for earlier in ever)
 

@@ -17,8 +17,13 @@ MOST_LOST = 4096
 """Lost blocks that are counted."""
 
 
-def explain(tree: Tree, found: Found, chain: Chain, *, most: int, prompt: int, cached: int) -> Miss:
-    """The reason for a prompt of `prompt` tokens, `most` of them reusable and `cached` reused."""
+def explain(
+    tree: Tree, found: Found, chain: Chain, *, most: int, ceiling: int, prompt: int, cached: int
+) -> Miss:
+    """The reason for a prompt of `prompt` tokens of which `cached` are reused.
+
+    Of the first `most` at best, and `ceiling` in whole units if all of them were cached.
+    """
     size = tree.block_size
     common = min(found.depth * size + found.tokens, most)
     if cached >= prompt - 1:
@@ -33,7 +38,7 @@ def explain(tree: Tree, found: Found, chain: Chain, *, most: int, prompt: int, c
         return Miss(reason, common, ghost=ghost, lost_for=age, lost_tokens=tokens)
     if 0 < common < most and (ahead := _ahead(found, tree.width)):
         return Miss(Reason.DIVERGED, common, cached_ahead=ahead)
-    if common > cached:
+    if common > cached or cached == ceiling:
         return Miss(Reason.BLOCK_FLOOR, common)
     return Miss(Reason.NEVER_SEEN, common)
 

@@ -427,7 +427,16 @@ class PrefixCache:
         return found, most
 
     def _explain(self, chain: Chain, found: Found, most: int, prompt: int, cached: int) -> Miss:
-        return explain(self._tree, found, chain, most=most, prompt=prompt, cached=cached)
+        ceiling = reusable_tokens(most, prompt, self.reuse_unit)
+        return explain(
+            self._tree,
+            found,
+            chain,
+            most=most,
+            ceiling=ceiling,
+            prompt=prompt,
+            cached=cached,
+        )
 
     def _usable(self, found: Found, most: int, prompt: int) -> int:
         part = found.tokens if self.reuse_unit == 1 else 0

@@ -21,7 +21,7 @@ class Reason(StrEnum):
     DIVERGED = "diverged"
     """What is cached behind the common prefix begins with other tokens."""
     BLOCK_FLOOR = "block_floor"
-    """Hits are cut to whole units."""
+    """Hits are cut to whole units, and what lies behind the last one of the prompt is none."""
     NEVER_SEEN = "never_seen"
     """Nothing was ever cached behind the common prefix, as far as is remembered."""
     BELOW_MINIMUM = "below_minimum"
