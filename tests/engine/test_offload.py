@@ -537,6 +537,21 @@ def test_what_a_tier_declines_is_offered_again_at_its_next_use(write: Any) -> No
         assert t.rig.counts("ram")["stored"] == 8
 
 
+def test_what_a_tier_declined_is_offered_again_when_it_comes_up_from_a_nearer_one() -> None:
+    with twin("ram", "disk") as t:
+        prompt = prompt_of(65)
+        t.rig.store["disk"].error = Full("no room")
+        t.run(prompt)
+        t.forget_pool()
+        assert t.rig.counts("ram")["stored"] == 8
+        t.rig.store["disk"].error = None
+        t.rig.clock.now += 1.0
+        for _ in range(2):  # The first chunk alone, to see whether it is taken; then all.
+            assert account(t.run(prompt)) == (64, {"ram": 64})
+            t.forget_pool()
+        assert t.rig.counts("disk")["stored"] == 8
+
+
 def test_a_chunk_behind_one_that_was_declined_is_declined_too_and_comes_after_it() -> None:
     with twin(step_tokens=16) as t:
         puts: list[int] = []

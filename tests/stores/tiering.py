@@ -69,7 +69,9 @@ class Rig:
         under |= stores or {}
         self.store = {name: Awkward(store) for name, store in under.items()}
         self.tier = {
-            name: Tier(name, Guarded(name, store, Breaker(), clock=self.clock))
+            name: Tier(
+                name, Guarded(name, store, Breaker(), clock=self.clock), lasting=name != "ram"
+            )
             for name, store in self.store.items()
         }
         self.tiers = Tiers(list(self.tier.values()), chunk_bytes=chunk_bytes, clock=self.clock)

@@ -212,8 +212,11 @@ class Tiers:
         )
         if payload is None:
             return False
-        for writer in self.writers[self._tiers.index(tier) :]:
-            writer.note(key)  # What is farther away was given the same.
+        at_tier = self._tiers.index(tier)
+        # What was kept before the start was given to all that is farther away too. What came since
+        # is known from there.
+        for writer in self.writers[at_tier : None if tier.lasting else at_tier + 1]:
+            writer.note(key)
         return job.load.add(Loaded(job.first + at, payload, tier.name))
 
     def _get(self, job: _Job, key: BlockKey, tier: Tier) -> memoryview | None:
