@@ -176,7 +176,9 @@ def test_nothing_is_an_empty_page() -> None:
     assert Contents().listing(owner="me", now=0.0) == ([], None)
 
 
-@pytest.mark.parametrize("wish", [{"page_size": -1}, {"page_token": "x"}])
+@pytest.mark.parametrize(
+    "wish", [{"page_size": -1}, {"page_token": "x"}, {"page_token": "9" * 5000}]
+)
 def test_a_page_that_cannot_be_is_refused(wish: dict[str, Any]) -> None:
     assert refusal(lambda: Contents().listing(owner="me", now=0.0, **wish))[0] == 400
 

@@ -284,6 +284,8 @@ def test_a_server_that_accepts_and_says_nothing_costs_the_deadline() -> None:
         b":1\r\n",
         b"$abc\r\n",
         b"$-\r\n",
+        b"$--5\r\n",
+        b"$" + b"9" * 5000 + b"\r\n",
         b"$5\r\nhel",
         b"*1\r\n$1\r\na\r\n",
         b"\xff" * 100_000,

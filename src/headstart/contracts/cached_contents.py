@@ -13,6 +13,8 @@ from headstart.contracts.contract import Refusal
 Body = TypeVar("Body")
 
 HOUR = 3600.0
+MOST_DIGITS = 20
+"""Of a page token; of thousands Python makes no number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +161,7 @@ class CachedContents(Generic[Body]):
         """A page of what lives, oldest first, and the token of the next. Raises Refusal."""
         if page_size is not None and page_size < 0:
             raise _invalid("page_size must not be negative")
-        if page_token and not page_token.isdecimal():
+        if page_token and not (page_token.isdecimal() and len(page_token) < MOST_DIGITS):
             raise _invalid("page_token is invalid")
         size = min(page_size or self.page, self.most_page)
         after = int(page_token) if page_token else 0

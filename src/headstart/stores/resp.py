@@ -17,6 +17,8 @@ Argument = Buffer | tuple[Buffer, ...]
 """One argument of a command; the parts of a tuple are sent one after the other."""
 
 _LINE_LIMIT = 64 * 1024
+_MOST_DIGITS = 24
+"""Of a number, which has 64 bits; of thousands Python makes none."""
 _LONGEST_WAIT = 86400.0
 """Seconds, for a call without a deadline: a socket can't wait for ever and be told to time out."""
 _COPIED = 16 * 1024
@@ -102,7 +104,11 @@ class Connection:
 
     def _number(self, kind: bytes, deadline: float) -> int:
         line = self._line(deadline)
-        if line[:1] != kind or not line[1:].lstrip(b"-").isdigit():
+        if (
+            line[:1] != kind
+            or not line[1:].removeprefix(b"-").isdigit()
+            or len(line) > _MOST_DIGITS
+        ):
             raise _unexpected(line)
         return int(line[1:])
 
