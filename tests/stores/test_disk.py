@@ -444,6 +444,23 @@ def test_a_damaged_file_of_heat_is_only_forgotten_heat(
     assert count(disk_store(tmp_path, clock), "heat_lost") == 0
 
 
+def test_while_one_writes_the_heat_down_or_hangs_in_it_no_other_begins(
+    tmp_path: Path, clock: Clock
+) -> None:
+    store = disk_store(tmp_path, clock)
+    put(store, chunk())
+    begun: list[Callable[[], None]] = []
+    store._background = begun.append
+    for _ in range(3):
+        clock.now += 61
+        use(store, [chunk()])
+    assert len(begun) == 1
+    begun.pop()()
+    clock.now += 61
+    use(store, [chunk()])
+    assert len(begun) == 1
+
+
 def test_heat_that_cannot_be_written_down_harms_nothing(tmp_path: Path, clock: Clock) -> None:
     files = FaultyFiles()
     store = disk_store(tmp_path, clock, files=files)

@@ -72,6 +72,7 @@ class DiskStore:
         """See HotStore."""
         self._scanning = Lock()
         self._next_scan = self._next_note = clock() + RESCAN_EVERY
+        self._noting = False
         self._closed = False
         background(self.scan)
 
@@ -152,9 +153,10 @@ class DiskStore:
         """See Store. The policy's time is the wall clock here: it has to outlive the process."""
         stamp = self._time_ns()
         self._reports.add(Report(keys, reused, stamp, replace(visit, now=stamp / 1e9)))
-        if self._clock() >= self._next_note:
+        if self._clock() >= self._next_note and not self._noting:
             self._next_note = self._clock() + RESCAN_EVERY
-            self._background(self._note_heat)
+            self._noting = True  # Another one would only wait behind it, where the disk hangs.
+            self._background(self._note_in_turn)
 
     def hottest(self) -> list[BlockKey]:
         """See HotStore."""
@@ -274,6 +276,12 @@ class DiskStore:
         for report in self._reports.take():
             self._index.used(report)
             self._heat.used((key for key in report.keys if key in self._index), report.stamp)
+
+    def _note_in_turn(self) -> None:
+        try:
+            self._note_heat()
+        finally:
+            self._noting = False
 
     def _note_heat(self) -> None:
         with self._lock:
