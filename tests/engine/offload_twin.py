@@ -49,6 +49,7 @@ class Twin:
         stores: Mapping[str, Store] | None = None,
         index: str = "radix",
         declared: Iterable[list[int]] = (),
+        ghosts: int = 0,
     ) -> None:
         self.rig = Rig(
             *names,
@@ -63,6 +64,7 @@ class Twin:
             clock=lambda: self.rig.clock.now,
             ttl=ttl,
             index=index,
+            ghosts=ghosts,
         )
         self.shared = SharedPrefixes(self.cache, declared)
         self.pool = KVPool(

@@ -219,6 +219,34 @@ def test_what_came_before_the_deadline_is_used_and_what_comes_after_is_dropped()
         t.rig.until(lambda: t.rig.tiers._held.bytes == 0)
 
 
+def test_what_the_pool_gave_up_and_no_tier_has_was_evicted_also_behind_what_came_up() -> None:
+    with twin("ram", arena=3 * 2 * PAGE, ghosts=100) as t:  # Three chunks of eight.
+        prompt = prompt_of(65)
+        t.run(prompt)
+        t.forget_pool()
+        back = t.run(prompt)
+        came, _ = account(back)
+        miss = back.group.miss
+        assert miss is not None
+        assert 0 < came < 64
+        assert (miss.reason, miss.at, miss.lost_tokens) == (Reason.EVICTED, came, 64 - came)
+
+
+def test_what_is_behind_the_last_unit_that_came_up_is_block_floor() -> None:
+    with twin(fixed=8, chunk_blocks=4) as t:
+        prompt = prompt_of(45)
+        t.run(prompt)
+        t.forget_pool()
+        back = t.run(prompt)
+        assert account(back) == (32, {"disk": 32})
+        assert reason(back) is Reason.NEVER_SEEN
+        prompt = prompt[:36]
+        t.forget_pool()
+        back = t.run(prompt)
+        assert account(back) == (32, {"disk": 32})
+        assert reason(back) is Reason.BLOCK_FLOOR
+
+
 def test_a_tier_that_is_slow_to_say_what_it_has_has_promised_nothing() -> None:
     with twin() as t:
         held, go = threading.Event(), threading.Event()

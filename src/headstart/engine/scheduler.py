@@ -15,7 +15,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Protocol
 
-from headstart.cache import Lease, PrefixCache, Tally, Visit
+from headstart.cache import Lease, Miss, PrefixCache, Tally, Visit
 from headstart.engine.api import Reuse
 from headstart.engine.sequence import Sequence
 
@@ -224,11 +224,18 @@ class Scheduler:
             sequence.computed = lease.cached_tokens
             if self._loader is not None:
                 self._loader.admitted(sequence)
-            sequence.group.admit(sequence, lease)
+            sequence.group.admit(sequence, self._miss(sequence, lease))
             count = self._count(sequence, budget)
             if count:
                 work.append(self._work(sequence, count))
                 budget -= count
+
+    def _miss(self, sequence: Sequence, lease: Lease) -> Miss:
+        """Why it reuses no more, after what came from the tiers."""
+        if not sequence.loaded:
+            return lease.miss
+        limit = self._reuse_limit(sequence)
+        return self.cache.explain(sequence.chain, sequence.tokens, limit=limit)
 
     def _fits(self, sequence: Sequence) -> bool:
         """Whether it would be admitted now: looking earlier would find what is still evicted."""

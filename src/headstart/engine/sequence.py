@@ -24,15 +24,15 @@ class Group:
     reuse: Reuse | None = None
     """Fixed when the first token of any choice is there."""
 
-    def admit(self, sequence: "Sequence", lease: Lease) -> None:
-        """One of the choices begins; what the least lucky one reused counts."""
+    def admit(self, sequence: "Sequence", miss: Miss) -> None:
+        """One of the choices begins; what the least lucky one reused counts.
+
+        `miss`: why it doesn't reuse more.
+        """
         hit = min(sequence.computed, self.prompt_tokens - 1)
         if self.reuse is None and (self.cached_tokens is None or hit < self.cached_tokens):
-            miss = lease.miss
             if hit == self.prompt_tokens - 1:
                 miss = Miss(Reason.CAPPED, hit)
-            elif miss.at < hit:
-                miss = Miss(Reason.NEVER_SEEN, hit)
             if sequence.came_short and miss.reason is not Reason.CAPPED:
                 miss = replace(miss, reason=Reason.TIER_DOWN, at=hit)
             self.cached_tokens, self.miss = hit, miss
