@@ -8,7 +8,7 @@ from headstart.dialects.errors import ApiError
 async def read_body(request: Request, limit: int) -> bytes:
     """The whole body. Raises ApiError 413 as soon as it is known to be over `limit` bytes."""
     declared = request.headers.get("content-length", "")
-    if declared.isdigit() and int(declared) > limit:
+    if declared.isdecimal() and int(declared) > limit:
         raise _too_large(limit)
     chunks = []
     size = 0

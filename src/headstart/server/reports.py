@@ -1,6 +1,7 @@
 """The reuse reports of the last requests, for whoever asks why."""
 
 from array import array
+from collections import OrderedDict
 from dataclasses import dataclass
 from sys import getsizeof
 
@@ -35,14 +36,14 @@ class Reports:
     def __init__(self, budget: int = BUDGET_BYTES) -> None:
         self._budget = budget
         self._size = 0
-        self._reports: dict[str, Report] = {}
+        self._reports: OrderedDict[str, Report] = OrderedDict()
 
     def add(self, report: Report) -> None:
         """Keep a report; the oldest make room."""
         self._reports[report.id] = report
         self._size += report.size
         while self._size > self._budget and self._reports:
-            oldest = self._reports.pop(next(iter(self._reports)))
+            _, oldest = self._reports.popitem(last=False)
             self._size -= oldest.size
 
     def get(self, request_id: str) -> Report | None:
