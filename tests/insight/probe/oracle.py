@@ -35,6 +35,8 @@ class Oracle:
     """Counted as cached instead of the truth."""
     capacity: int | None = None
     """Words of all prompts together."""
+    least: int = 0
+    """Words of a prompt below which it is neither kept nor read."""
     policy: str = "lru"
     unlucky: int = 0
     """So many times the newest goes first, whatever the policy."""
@@ -67,8 +69,10 @@ class Oracle:
         self.held = self.held or [[] for _ in range(self.replicas)]
         held = self.held[len(self.asked) % self.replicas]
         self._expire(held)
-        cached = self._read(held, words) if self.caches else 0
-        self._write(held, words)
+        kept = self.caches and len(words) >= self.least
+        cached = self._read(held, words) if kept else 0
+        if kept:
+            self._write(held, words)
         sent = self.now
         ttft = (self.overhead + self.per_word * (len(words) - cached)) * self.noise()
         self.now += ttft

@@ -21,7 +21,7 @@ PROMPT = WORDS + 2 + 10
 
 def measure(oracle: Oracle, tokens: int | None = None) -> Capacity:
     unseen = Unseen(1, WORDS)
-    script = capacity(unseen, oracle.wall, unseen.layout().fill(oracle.wall), 1)
+    script = capacity(unseen, oracle.wall, [unseen.layout().fill(oracle.wall)], 1)
     return run(script, oracle, tokens)
 
 
@@ -52,7 +52,7 @@ def test_what_lies_around_from_before_is_pushed_out_first_by_lru(size: int) -> N
     oracle = Oracle(capacity=size)
     first = measure(oracle)
     unseen = Unseen(2, WORDS)
-    again = run(capacity(unseen, oracle.wall, unseen.layout().fill(oracle.wall), 1), oracle)
+    again = run(capacity(unseen, oracle.wall, [unseen.layout().fill(oracle.wall)], 1), oracle)
     assert (again.low, again.high) == (first.low, first.high)
 
 
@@ -70,6 +70,31 @@ def test_one_that_is_gone_before_what_lies_around_is_no_end_of_the_room(
     assert found.high is not None
     assert found.low <= size < found.high
     assert found.estimate == pytest.approx(size, rel=0.1)
+
+
+@few
+@given(
+    size=st.integers(PROMPT * 20, PROMPT * 60),
+    policy=st.sampled_from(["lru", "mru", "fifo", "lfu"]),
+)
+def test_what_the_probe_has_sent_before_counts_whichever_goes_first(size: int, policy: str) -> None:
+    """A quarter of the room is the trial's. Under MRU it never goes, whatever is read back."""
+    oracle = Oracle(capacity=size, policy=policy)
+    trial = Unseen(2, size // 4).layout().fill(oracle.wall)
+    oracle.ask(Call(trial, ""))
+    found = run(retention(Unseen(1, WORDS), oracle.wall, 0, [trial]), oracle).capacity
+    assert found is not None
+    assert found.high is not None
+    assert found.low <= size < found.high
+    assert found.estimate == pytest.approx(size, rel=0.1)
+
+
+def test_what_is_too_short_to_be_kept_does_not_count() -> None:
+    oracle = Oracle(capacity=4000)
+    alone = retain(oracle, 0).capacity
+    too_short = Unseen(2, 0).layout().fill(oracle.wall)
+    script = retention(Unseen(1, WORDS), oracle.wall, 0, [too_short])
+    assert run(script, Oracle(capacity=4000, least=20)).capacity == alone
 
 
 def test_without_a_loss_within_the_budget_there_is_only_a_lower_end() -> None:

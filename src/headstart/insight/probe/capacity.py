@@ -6,12 +6,16 @@ are read back. A read refreshes what it finds, all alike; what it misses it comp
 which pushes out others. Therefore the newest are read first: under LRU and FIFO those are what is
 left, and the reads up to the first miss disturb nothing.
 
+What the probe has sent just before lies there too, so it is counted with the rest. Were it not, the
+room would seem smaller by that much wherever a policy gives it up later than one of ours.
+
 What else lies there may be given up later than one of ours, by chance or by what a policy has
 learned. So a loss counts only if all is read back again and again and something is missing each
 time: what was missed has been written anew, and if there is room for all, it pushed out the other.
 """
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from headstart.insight.probe.prompts import Unseen
@@ -61,18 +65,27 @@ class _Kept:
 
 
 def capacity(
-    unseen: Unseen, clock: Callable[[], str], prompt: Prompt, rest: int
+    unseen: Unseen, clock: Callable[[], str], sent: Sequence[Prompt], rest: int
 ) -> Script[Capacity]:
     """Writes and reads until something is gone or the budget is. Answers must have counts.
 
-    `prompt`: the first to write; it may have been sent before. `rest`: as of `is_whole`.
+    `sent`: what the probe has sent just before; of that, what isn't kept (it may be too short)
+    doesn't count. `rest`: as of `is_whole`.
     """
+    known = deque(sent)
     kept: list[_Kept] = []
     written = whole = 0
     left: int | None = None
     try:
         while True:
-            tokens = (yield from ask(prompt, "writing")).usage.input or 0
+            if known:
+                prompt = known.popleft()
+                tokens = yield from _known(prompt, rest)
+                if not tokens:
+                    continue
+            else:
+                prompt = unseen.layout().fill(clock)
+                tokens = (yield from ask(prompt, "writing")).usage.input or 0
             kept.append(_Kept(prompt, tokens))
             written += tokens
             if written >= whole * GROWTH:
@@ -84,11 +97,20 @@ def capacity(
                     left = max(left or 0, found)
                 if left is not None:
                     return Capacity(whole, written, left, len(kept))
-            prompt = unseen.layout().fill(clock)
     except Spent:
         if left is not None:
             return Capacity(whole, written, left, len(kept))
         return Capacity(whole, prefixes=len(kept))
+
+
+def _known(prompt: Prompt, rest: int) -> Script[int]:
+    """Tokens of a prompt that was sent before; 0 if it isn't kept even when it was just sent."""
+    for _ in range(2):
+        reply = yield from ask(prompt, "reading back")
+        tokens = reply.usage.input or 0
+        if (reply.usage.cached or 0) >= A_TENTH * tokens and is_whole(reply, rest):
+            return tokens
+    return 0
 
 
 def _read_back(kept: list[_Kept], rest: int) -> Script[int | None]:

@@ -10,7 +10,7 @@ from headstart.insight import http
 from headstart.insight.probe.endpoint import Endpoint
 from headstart.insight.probe.prompts import Unseen
 from headstart.insight.probe.recognise import model_names, recognise
-from headstart.insight.probe.script import Reply, Usage
+from headstart.insight.probe.script import Prompt, Reply, Usage
 from headstart.insight.probe.wires import WIRES, Wire
 from headstart.insight.wire import EndpointError, error_message
 
@@ -31,6 +31,8 @@ class Trial:
     """In the form that was accepted."""
     tokens_per_word: float
     usages: Sequence[Usage]
+    prompt: Prompt
+    """The longer one."""
 
 
 def check_url(url: str) -> None:
@@ -80,17 +82,18 @@ def only_model(client: httpx.Client, wire: Wire, url: str, key: str | None) -> s
 def try_out(endpoint: Endpoint, seed: int) -> Trial:
     """The first form that is accepted, and how long words are. Raises EndpointError."""
     accepted, short = _accepted(endpoint, seed)
-    long = accepted.ask(Unseen(seed + 1, LONG).layout().fill(accepted.clock.wall))
+    prompt = Unseen(seed + 1, LONG).layout().fill(accepted.clock.wall)
+    long = accepted.ask(prompt)
     usages = (short.usage, long.usage)
     if short.usage.input is None or long.usage.input is None:
-        return Trial(accepted, 1.0, usages)
+        return Trial(accepted, 1.0, usages, prompt)
     each = (long.usage.input - short.usage.input) / (LONG - SHORT)
     if each <= 0:
         raise EndpointError(
             f"{endpoint.url} counts {long.usage.input} tokens in {LONG} words and"
             f" {short.usage.input} in {SHORT}: nothing can be measured by such counts."
         )
-    return Trial(accepted, each, usages)
+    return Trial(accepted, each, usages, prompt)
 
 
 def _accepted(endpoint: Endpoint, seed: int) -> tuple[Endpoint, Reply]:

@@ -26,8 +26,8 @@ from headstart.insight.wire import EndpointError
 T = TypeVar("T")
 FRAME = 60
 """Tokens of a prompt besides its prefix, until the endpoint tells."""
-LEAST_CALLS = 6
-"""Of --retention: two trials, a prefix that is read back, and another."""
+LEAST_CALLS = 8
+"""Of --retention: two trials, a prefix that is read back, and the longer trial and that counted."""
 DOLLARS = Decimal(1)
 """The budget where a price is known, unless told otherwise."""
 
@@ -105,7 +105,9 @@ class _Session:
         calls = max(calls_within(self._budget, self._plan(1)), LEAST_CALLS)
         self._tell(self._plan(calls), f"{given.longest_wait:.0f} s of waiting")
         trial = self._meet()
-        script = retention(self._unseen(trial), self._endpoint.clock.wall, given.longest_wait)
+        script = retention(
+            self._unseen(trial), self._endpoint.clock.wall, given.longest_wait, [trial.prompt]
+        )
         found = self._drive(script, trial)
         setup = {**self._setup, "max_wait_s": given.longest_wait}
         return retention_report(found, setup, self._purse)

@@ -1,6 +1,6 @@
 """How long and how much an endpoint keeps: one script, and its report."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from headstart.insight.plan.figure import Figure, Unit
@@ -11,7 +11,7 @@ from headstart.insight.probe.lifetime import Lifetime, lifetime
 from headstart.insight.probe.prompts import Unseen
 from headstart.insight.probe.remarks import Remark
 from headstart.insight.probe.report import Number, Part, Report, Setup
-from headstart.insight.probe.script import Script, Spent, ask
+from headstart.insight.probe.script import Prompt, Script, Spent, ask
 from headstart.insight.probe.signs import A_TENTH
 from headstart.insight.probe.verdict import (
     AT_LEAST,
@@ -34,8 +34,13 @@ class Retention:
     capacity: Capacity | None = None
 
 
-def retention(unseen: Unseen, clock: Callable[[], str], most_wait: float) -> Script[Retention]:
-    """Lifetime first, in a cache that this hasn't filled yet; 0 seconds of waiting leave it out."""
+def retention(
+    unseen: Unseen, clock: Callable[[], str], most_wait: float, sent: Sequence[Prompt] = ()
+) -> Script[Retention]:
+    """Lifetime first, in a cache that this hasn't filled yet; 0 seconds of waiting leave it out.
+
+    `sent`: what the probe has sent just before.
+    """
     prompt = unseen.layout().fill(clock)
     try:
         unseen_usage = (yield from ask(prompt, "writing")).usage
@@ -48,7 +53,7 @@ def retention(unseen: Unseen, clock: Callable[[], str], most_wait: float) -> Scr
         return Retention(False)
     rest = again.usage.input - again.usage.cached
     lasts = (yield from lifetime(unseen, clock, most_wait, rest)) if most_wait else None
-    return Retention(True, lasts, (yield from capacity(unseen, clock, prompt, rest)))
+    return Retention(True, lasts, (yield from capacity(unseen, clock, [*sent, prompt], rest)))
 
 
 def retention_report(found: Retention, setup: Setup, purse: Purse) -> Report:
