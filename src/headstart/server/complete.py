@@ -28,8 +28,10 @@ async def complete(ctx: Context, call: Call) -> Response:
 
 def _prepare(ctx: Context, body: bytes, call: Call) -> tuple[Job, Renderer]:
     raw = decode_object(body)
-    metadata = read_store(raw)
-    job = to_job(ctx, within(read_chat(raw), call.envelope), body, call, CHAT)
+    asked = within(read_chat(raw), call.envelope)
+    vendor = ctx.terms.of(asked.model, CHAT.vendor).profile.vendor
+    metadata = read_store(raw, openai=vendor == "openai")
+    job = to_job(ctx, asked, body, call, CHAT)
     if metadata is None:
         return job, CHAT
 

@@ -30,9 +30,14 @@ _FILTER = re.compile(r"metadata\[(.*)\]", re.DOTALL)
 
 
 class StoreFields(Struct):
-    """The fields of a chat completion's request that say what becomes of it."""
+    """The field of a chat completion's request that says what becomes of it."""
 
     store: bool | None = None
+
+
+class StoredFields(StoreFields):
+    """And what is kept beside it."""
+
     metadata: Metadata | None = None
 
 
@@ -105,17 +110,24 @@ class Wanted:
         return self.model in (None, chat.model) and self.metadata.items() <= chat.metadata.items()
 
 
-def read_store(raw: Mapping[str, Any]) -> Mapping[str, str] | None:
+def read_store(raw: Mapping[str, Any], *, openai: bool) -> Mapping[str, str] | None:
     """The metadata of a completion that is to be kept; None if it isn't to be. Raises ApiError 400.
 
-    That metadata is refused where nothing is kept was seen at OpenAI (QwenLM/qwen-code#243).
+    `openai`: a model of OpenAI's is meant. Then metadata is refused where nothing is kept, as was
+    seen there (QwenLM/qwen-code#243, tmc/langchaingo#1484); else it has no effect.
     """
-    asked = {name: raw[name] for name in StoreFields.__struct_fields__ if name in raw}
-    fields = convert(asked, StoreFields)
-    if not fields.store and fields.metadata:
+    store = convert(_of(raw, StoreFields), StoreFields).store
+    if not store and not openai:
+        return None
+    metadata = convert(_of(raw, StoredFields), StoredFields).metadata
+    if not store and metadata:
         message = "The 'metadata' parameter is only allowed when 'store' is enabled."
         raise invalid(message, "metadata")
-    return fields.metadata or {} if fields.store else None
+    return metadata or {} if store else None
+
+
+def _of(raw: Mapping[str, Any], fields: type[Struct]) -> dict[str, Any]:
+    return {name: raw[name] for name in fields.__struct_fields__ if name in raw}
 
 
 def to_stored(
