@@ -1,7 +1,7 @@
 from array import array
 
 from headstart.insight.asked.count import Counts
-from headstart.insight.asked.count.counter import MOST_PIECES, label
+from headstart.insight.asked.count.counter import BESIDES, MOST_IDS, MOST_PIECES, label
 from headstart.insight.asked.piece import Piece
 
 
@@ -19,6 +19,7 @@ class Letters:
         return len(text)
 
     def ids(self, text: str) -> "array[int]":
+        self.asked += 1
         return array("I", map(ord, text))
 
 
@@ -27,6 +28,14 @@ def test_a_piece_is_counted_once() -> None:
     counts = Counts(letters)
     for message in range(3):
         assert counts.tokens(Piece("user", (), "abc", message)) == 3
+    assert letters.asked == 1
+
+
+def test_ids_of_a_piece_are_worked_out_once() -> None:
+    letters = Letters()
+    counts = Counts(letters)
+    for message in range(3):
+        assert counts.ids(Piece("user", (), "abc", message)) == array("I", map(ord, "abc"))
     assert letters.asked == 1
 
 
@@ -43,6 +52,16 @@ def test_memory_of_pieces_is_bounded() -> None:
     for number in range(MOST_PIECES + 10):
         counts.tokens(Piece("user", (), str(number)))
     assert len(counts._known) <= MOST_PIECES
+
+
+def test_memory_of_ids_is_bounded() -> None:
+    counts = Counts(Letters())
+    sizes = [0, 1, 63, MOST_IDS // 5, MOST_IDS // 5, MOST_IDS - BESIDES, MOST_IDS, 7]
+    for number, size in enumerate(sizes):
+        text = chr(65 + number) * size
+        assert len(counts.ids(Piece("user", (), text))) == size
+        held = [len(ids) + BESIDES for ids in counts._ids.values()]
+        assert sum(held) == MOST_IDS - counts._room <= MOST_IDS
 
 
 def test_a_label_says_whether_it_was_measured() -> None:

@@ -7,6 +7,8 @@ from headstart.insight.asked.piece import Piece
 
 MOST_PIECES = 1 << 15
 """Whose counts are remembered; beyond so many they are counted again."""
+MOST_IDS, BESIDES = 1 << 20, 64
+"""Ids that are remembered, of four bytes each, and as how many the entry of a piece counts."""
 
 
 class Counter(Protocol):
@@ -42,6 +44,8 @@ class Counts:
     def __init__(self, counter: Counter) -> None:
         self.counter = counter
         self._known: dict[bytes, int] = {}
+        self._ids: dict[bytes, array[int]] = {}
+        self._room = MOST_IDS
 
     def tokens(self, piece: Piece) -> int:
         """Of its name, if it has one, and of what it says."""
@@ -54,11 +58,20 @@ class Counts:
         return known
 
     def ids(self, piece: Piece) -> "array[int]":
-        """The same as ids."""
-        found = array("I")
-        for text in shown(piece):
-            found.extend(self.counter.ids(text))
-        return found
+        """The same as ids; not to be changed."""
+        known = self._ids.get(piece.digest)
+        if known is None:
+            known = array("I")
+            for text in shown(piece):
+                known.extend(self.counter.ids(text))
+            size = len(known) + BESIDES
+            if size > self._room:
+                self._ids.clear()
+                self._room = MOST_IDS
+            if size <= self._room:
+                self._ids[piece.digest] = known
+                self._room -= size
+        return known
 
 
 def shown(piece: Piece) -> tuple[str, ...]:
