@@ -1,6 +1,7 @@
 """The prompts that a later one may be compared with, for vendors' cache diagnostics."""
 
 from array import array
+from collections import OrderedDict
 from dataclasses import replace
 from threading import Lock
 
@@ -15,7 +16,7 @@ class Compared:
 
     def __init__(self, most: int = MOST_BLOCKS) -> None:
         self._most = most
-        self._tenants: dict[str, dict[str, Prompt]] = {}
+        self._tenants: dict[str, OrderedDict[str, Prompt]] = {}
         self._blocks: dict[str, int] = {}
         self._lock = Lock()
 
@@ -28,22 +29,23 @@ class Compared:
             ends=array("I", prompt.ends),
         )
         with self._lock:
-            prompts = self._tenants.setdefault(prompt.tenant, {})
+            prompts = self._tenants.setdefault(prompt.tenant, OrderedDict())
             prompts[answer] = kept
             blocks = self._blocks.get(prompt.tenant, 0) + _size(prompt)
             while blocks > self._most:
-                blocks -= _size(prompts.pop(next(iter(prompts))))
+                _, oldest = prompts.popitem(last=False)
+                blocks -= _size(oldest)
             self._blocks[prompt.tenant] = blocks
 
     def get(self, tenant: str, answer: str) -> Prompt | None:
         """The prompt of an answer, if it is still here."""
         with self._lock:
-            return self._tenants.get(tenant, {}).get(answer)
+            return self._tenants.get(tenant, OrderedDict()).get(answer)
 
     def forget(self, tenant: str, answer: str) -> None:
         """Nothing is compared with it any more."""
         with self._lock:
-            prompt = self._tenants.get(tenant, {}).pop(answer, None)
+            prompt = self._tenants.get(tenant, OrderedDict()).pop(answer, None)
             if prompt is not None:
                 self._blocks[tenant] -= _size(prompt)
 

@@ -3,6 +3,7 @@
 Format: https://github.com/alibaba-edu/qwen-bailian-usagetraces-anon.
 """
 
+from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import msgspec
 
 from headstart.insight.replay.files import Files
 from headstart.insight.replay.hash_ids import HashIds
-from headstart.insight.replay.lines import Lines, Moved, decoded, nobody
+from headstart.insight.replay.lines import Moved, nobody, rows
 from headstart.insight.replay.request import Count, Moment, Request
 
 BLOCK_TOKENS = 16
@@ -41,13 +42,13 @@ def read_bailian(
     A session is a chat and those that go on from it.
     """
     ids = HashIds(block_tokens)
-    sessions: dict[int, str] = {}
-    read = [_rows(path, moved) for path in paths]
+    sessions: OrderedDict[int, str] = OrderedDict()
+    read = [rows(path, _Line, moved) for path in paths]
     for path, number, row in files.by_clock(read, lambda each: each[2].timestamp):
         session = sessions.get(row.parent_chat_id) or str(row.chat_id)
         sessions[row.chat_id] = session
         if len(sessions) > MOST_CHATS:
-            del sessions[next(iter(sessions))]
+            sessions.popitem(last=False)
         yield Request(
             time_s=row.timestamp,
             session=session,
@@ -58,8 +59,3 @@ def read_bailian(
             output_tokens=row.output_length,
             block_tokens=block_tokens,
         )
-
-
-def _rows(path: Path, moved: Moved) -> Iterator[tuple[Path, int, _Line]]:
-    for number, line in Lines(path, moved):
-        yield path, number, decoded(path, number, line, _Line)

@@ -1,5 +1,6 @@
 """What recordings are read with: their lines, and one error for all that is broken."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeVar
 
@@ -8,7 +9,16 @@ import msgspec
 from headstart.insight import lines
 from headstart.insight.lines import Moved, end_of_lines, from_stdin, nobody, placed
 
-__all__ = ["Lines", "Moved", "TraceError", "decoded", "end_of_lines", "from_stdin", "nobody"]
+__all__ = [
+    "Lines",
+    "Moved",
+    "TraceError",
+    "decoded",
+    "end_of_lines",
+    "from_stdin",
+    "nobody",
+    "rows",
+]
 
 Line = TypeVar("Line")
 
@@ -26,6 +36,12 @@ class Lines(lines.Lines):
 
 def _broken(reason: str, file: str, line: int | None) -> TraceError:
     return TraceError(placed(reason, file, line))
+
+
+def rows(path: Path, form: type[Line], moved: Moved = nobody) -> Iterator[tuple[Path, int, Line]]:
+    """Each line as `form`, with its place. Raises TraceError."""
+    for number, line in Lines(path, moved):
+        yield path, number, decoded(path, number, line, form)
 
 
 def decoded(path: Path, number: int, line: bytes, form: type[Line]) -> Line:

@@ -11,7 +11,7 @@ import msgspec
 
 from headstart.insight.replay.files import Files
 from headstart.insight.replay.hash_ids import HashIds
-from headstart.insight.replay.lines import Lines, Moved, decoded, nobody
+from headstart.insight.replay.lines import Moved, nobody, rows
 from headstart.insight.replay.meaning import Meaning
 from headstart.insight.replay.request import Count, Moment, Request
 
@@ -35,7 +35,7 @@ def read_mooncake(
 ) -> Iterator[Request]:
     """The requests of a trace (.jsonl, .gz) by their times. Raises TraceError."""
     ids = HashIds(block_tokens, Meaning())
-    read = [_rows(path, moved) for path in paths]
+    read = [rows(path, _Line, moved) for path in paths]
     for path, number, row in files.by_clock(read, lambda each: each[2].timestamp / 1000):
         yield Request(
             time_s=row.timestamp / 1000,
@@ -47,8 +47,3 @@ def read_mooncake(
             output_tokens=row.output_length,
             block_tokens=block_tokens,
         )
-
-
-def _rows(path: Path, moved: Moved) -> Iterator[tuple[Path, int, _Line]]:
-    for number, line in Lines(path, moved):
-        yield path, number, decoded(path, number, line, _Line)
